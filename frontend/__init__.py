@@ -1,0 +1,1 @@
+"""The browser part; installed as `tensorboard_plugin_darshan.static`."""

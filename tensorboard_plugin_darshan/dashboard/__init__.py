@@ -1,0 +1,1 @@
+"""Runs in the TensorBoard process: reads recordings and logs, answers the browser."""

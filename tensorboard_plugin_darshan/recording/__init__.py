@@ -1,0 +1,1 @@
+"""Runs in the training process: records, cuts windows, writes event files."""
