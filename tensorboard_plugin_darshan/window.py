@@ -8,7 +8,7 @@ time bins, columns of files) adds up to the whole recording.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Any, Final
 
 import numpy as np
@@ -200,7 +200,7 @@ _PARTS: Final = {"bins": BinSeries, "files": FileTable, "folded": FileTable, "sl
 def _flatten(prefix: str, part: Any, meta: dict[str, Any], arrays: dict[str, Any]) -> None:
     for item in fields(part):
         value, key = getattr(part, item.name), f"{prefix}/{item.name}"
-        if item.name in _PARTS:
+        if is_dataclass(value):
             _flatten(key, value, meta, arrays)
         elif isinstance(value, np.ndarray):
             arrays[key] = value
@@ -211,10 +211,11 @@ def _flatten(prefix: str, part: Any, meta: dict[str, Any], arrays: dict[str, Any
 def _restore(kind: type[Any], prefix: str, values: Mapping[str, Any]) -> Any:
     """Builds a dataclass from the flat names; unknown names are ignored, missing ones default."""
     arguments = {}
+    parts = _PARTS if kind is ModuleWindow else {}
     for item in fields(kind):
         key = f"{prefix}/{item.name}"
-        if item.name in _PARTS:
-            arguments[item.name] = _restore(_PARTS[item.name], key, values)
+        if item.name in parts:
+            arguments[item.name] = _restore(parts[item.name], key, values)
         elif key in values:
             arguments[item.name] = values[key]
     return kind(**arguments)
