@@ -89,7 +89,8 @@ _STDIO_F_COUNTERS: Final = (
 
 def _rule(name: str) -> Rule:
     """How the values of one counter in several records become one: the difference of two
-    snapshots makes sense for `sum` only."""
+    snapshots makes sense for `sum` only.
+    """
     if "_RANK" in name or name.startswith(("STRIDE", "ACCESS")):
         return "none"
     if name in ("RENAMED_FROM", "MODE", "MEM_ALIGNMENT", "FILE_ALIGNMENT"):

@@ -31,7 +31,8 @@ def window_tag(piece: int) -> str:
 
 def create_summary_metadata(description: str = "") -> summary_pb2.SummaryMetadata:
     """Metadata for a tag's first event. The data class is explicit: TensorBoard gives unknown
-    plugins none, and hides tags without one."""
+    plugins none, and hides tags without one.
+    """
     return summary_pb2.SummaryMetadata(
         summary_description=description,
         plugin_data=summary_pb2.SummaryMetadata.PluginData(plugin_name=PLUGIN_NAME),

@@ -56,7 +56,7 @@ def encode(meta: Mapping[str, Any], arrays: Mapping[str, Array]) -> bytes:
         array = np.ascontiguousarray(value)
         dtype = array.dtype.newbyteorder("<").str
         if dtype not in _DTYPES:
-            raise ValueError(f"array {name!r} has dtype {array.dtype}, not one of {sorted(_DTYPES)}")
+            raise ValueError(f"array {name!r} has dtype {dtype}, not one of {sorted(_DTYPES)}")
         layout.append([name, dtype, list(array.shape)])
         body.append(array.astype(dtype, copy=False).tobytes())
     header = json.dumps({"arrays": layout, "meta": meta}, separators=(",", ":")).encode()

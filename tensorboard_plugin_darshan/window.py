@@ -139,7 +139,7 @@ class ModuleWindow:
         bins: activity over time.
         files: the busiest files of this window.
         folded: what the files not listed did, one row a directory.
-        histograms: `[len(HISTOGRAMS), N_HISTOGRAM_BINS] int64` over all files active in this window.
+        histograms: `[len(HISTOGRAMS), N_HISTOGRAM_BINS] int64` over all files active in it.
         histograms_total: the same over all files since the recording began.
         slow: names for the bandwidth histograms in `histograms_total`.
         common_sizes: `[n, 2] int64` access size and count since the recording began, by count.
