@@ -1,0 +1,199 @@
+"""The JSON answers of the routes about a run, as `http_api.md` describes them."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any, Final
+
+from tensorboard_plugin_darshan import counters
+from tensorboard_plugin_darshan.dashboard import (
+    analysis,
+    distributions,
+    figures,
+    file_table,
+    timeline_figure,
+)
+from tensorboard_plugin_darshan.dashboard import overview as overview_lib
+from tensorboard_plugin_darshan.dashboard import timeline as timeline_lib
+from tensorboard_plugin_darshan.dashboard.format import plural, seconds
+from tensorboard_plugin_darshan.dashboard.query import PageQuery
+from tensorboard_plugin_darshan.dashboard.selection import Selection
+from tensorboard_plugin_darshan.dashboard.theme import THEMES
+
+Answer = dict[str, Any]
+
+_TIMELINE_DEFINITIONS: Final = (
+    "Bandwidth: bytes that calls moved in a bin, divided by its width; a call's bytes are spread "
+    "evenly over the time that it took.",
+    "Calls per second: reads, writes and metadata calls.",
+    "Calls in flight: time that all threads together spent in calls, divided by the bin's width; "
+    "busy is the share of the bin in which at least one call was in flight.",
+)
+_BANDWIDTH_DEFINITIONS: Final = (
+    "Read bandwidth of a file: its bytes read divided by the time that its read calls took, all "
+    "threads added; write bandwidth likewise. A file without bytes in a direction has none there.",
+    "One count is one file in one module; every file counts, also those that the table folds into "
+    "directories.",
+)
+_SIZE_DEFINITIONS: Final = (
+    "Access size: bytes that one read or write call moved, in Darshan's ten ranges; a limit "
+    "belongs to the range that it closes.",
+    "Consecutive: begins where the previous access of the file ended. Sequential: begins behind "
+    "it. Other: begins before it.",
+    "Most common sizes: reads and writes together, as Darshan counts them.",
+)
+
+
+def overview(selection: Selection, now: float) -> Answer:
+    """Answer of `/overview`; `now` in seconds since 1970."""
+    run = selection.run
+    return {
+        **_head(selection, overview_lib.overview_notes(selection)),
+        "begin": run.begin,
+        "live": run.is_live(now),
+        **overview_lib.overview(selection),
+    }
+
+
+def timeline(selection: Selection, theme: str) -> Answer:
+    """Answer of `/timeline`."""
+    line = timeline_lib.timeline(selection)
+    figure = figures.empty_figure()
+    notes = []
+    if line is not None and selection.range is not None:
+        look = THEMES[theme]
+        phases = analysis.stretches(selection)
+        figure = timeline_figure.timeline_figure(
+            line, phases, selection.range, look, _revision(selection)
+        )
+        if not any(values.any() for values in line.sums.values()):
+            notes.append(f"No calls{_of_module(selection)} in this stretch.")
+    return {
+        **_head(selection, notes),
+        "figure": figure,
+        "bin_seconds": line.bin_seconds if line else None,
+        "bins": len(line.edges) - 1 if line else 0,
+        "definitions": list(_TIMELINE_DEFINITIONS),
+    }
+
+
+def file_bandwidth(selection: Selection, theme: str) -> Answer:
+    """Answer of `/file_bandwidth`."""
+    found = distributions.file_histograms(selection)
+    figure = figures.file_bandwidth_figure(found, THEMES[theme], _revision(selection))
+    notes = []
+    if not figure["data"] and selection.counted:
+        notes.append(f"No file was read or written{_of_module(selection)} in this stretch.")
+    elif found.once_a_window:
+        notes.append(
+            "A file counts once for each window of this stretch in which it was active, as not all "
+            "of its files are listed. From the begin of the run each file counts once."
+        )
+    names = distributions.DIRECTIONS
+    return {
+        **_head(selection, notes),
+        "figure": figure,
+        "files": {name: found.files(f"{name}_bandwidth") for name in names},
+        "median": {name: found.median(f"{name}_bandwidth") for name in names},
+        "definitions": list(_BANDWIDTH_DEFINITIONS),
+    }
+
+
+def access_sizes(selection: Selection, theme: str) -> Answer:
+    """Answer of `/access_sizes`."""
+    found = distributions.access_sizes(selection)
+    look, revision = THEMES[theme], _revision(selection)
+    reads, writes = found.counts.tolist()
+    return {
+        **_head(selection, _size_notes(selection, found)),
+        "figure": figures.access_sizes_figure(found, look, revision),
+        "pattern_figure": figures.pattern_figure(found, look, revision),
+        "sizes": [
+            {
+                "label": distributions.bucket_label(place),
+                "counter": bucket,
+                "reads": reads[place],
+                "writes": writes[place],
+            }
+            for place, bucket in enumerate(counters.SIZE_BUCKETS)
+        ],
+        "pattern": {
+            "reads": asdict(found.patterns[0]),
+            "writes": asdict(found.patterns[1]),
+        },
+        "common_sizes": [asdict(common) for common in found.common],
+        "definitions": list(_SIZE_DEFINITIONS),
+    }
+
+
+def _size_notes(selection: Selection, found: distributions.AccessSizes) -> list[str]:
+    notes = []
+    if selection.modules == ("STDIO",):
+        notes.append(
+            "STDIO has no counters of access sizes; only POSIX does. Choose POSIX or all modules."
+        )
+    elif selection.counted and not found.counts.any():
+        notes.append("No POSIX read or write in this stretch.")
+    elif "STDIO" in selection.modules:
+        notes.append("Only POSIX accesses: STDIO has no counters of access sizes.")
+    if found.surplus:
+        notes.append(
+            f"Counts of common sizes may be up to {found.surplus} too high, because only the most "
+            "frequent sizes before this stretch are known."
+        )
+    return notes
+
+
+def files(selection: Selection, wanted: PageQuery) -> Answer:
+    """Answer of `/files`."""
+    rows = file_table.file_rows(selection)
+    page = file_table.page(rows, wanted.search, wanted.sort, wanted.limit, wanted.offset)
+    notes = []
+    if rows.folded:
+        notes.append(
+            f"Windows list only their busiest files. What the others did stands in "
+            f"{plural(rows.folded, 'row', 'rows')} for whole directories, whose paths end in a "
+            "slash; a listed file may have done more than its row says. Totals and histograms "
+            "count everything."
+        )
+    if not len(rows) and selection.counted:
+        notes.append(f"No file was used{_of_module(selection)} in this stretch.")
+    return {**_head(selection, notes), "total": page.total, "rows": page.rows}
+
+
+def _head(selection: Selection, notes: list[str]) -> Answer:
+    """What every answer about a run begins with."""
+    run, span, counted = selection.run, selection.range, selection.counted
+    sentences = analysis.data_notes(run)
+    if span is None:
+        sentences.append(_nothing(selection))
+    return {
+        "run": run.name,
+        "range": {"start": span[0], "end": span[1]} if span else None,
+        "counted": {"start": counted[0], "end": counted[1]} if counted else None,
+        "notes": list(dict.fromkeys([*sentences, *notes])),
+    }
+
+
+def _nothing(selection: Selection) -> str:
+    if not any(len(recording.windows) for recording in selection.run.recordings):
+        return "Nothing recorded yet: the first window comes a few seconds after the begin."
+    if selection.is_whole:
+        return "Nothing was recorded."
+    start = seconds(selection.start or 0.0)
+    until = "" if selection.end is None else f" and before {seconds(selection.end)}"
+    return (
+        f"Nothing was recorded after {start}{until}; the run is "
+        f"{seconds(selection.run.duration)} long. Clear the time restriction to see all of it."
+    )
+
+
+def _of_module(selection: Selection) -> str:
+    return f" through {selection.modules[0]}" if len(selection.modules) == 1 else ""
+
+
+def _revision(selection: Selection) -> str:
+    """Stays the same while the same stretch is shown, so that live updates keep the zoom."""
+    if selection.is_whole:
+        return selection.run.name
+    return f"{selection.run.name} {selection.start} {selection.end}"
