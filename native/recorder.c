@@ -1,0 +1,103 @@
+#include "recorder.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+struct recorder recorder;
+__thread unsigned thread_flags;
+
+static pid_t recording_process;
+
+uint32_t recording_specially(void)
+{
+    if (thread_flags & VFORKED) {
+        /* a vforked child shares this memory: its calls are not this process's */
+        if (getpid() != recording_process)
+            return 0;
+        thread_flags &= ~(unsigned)VFORKED;
+    }
+    if (thread_flags & (INSIDE | MUTED))
+        return 0;
+    if (thread_flags & LOADED) {
+        thread_flags &= ~(unsigned)LOADED;
+        if (recorder.objects_loaded != NULL) {
+            int kept = errno;
+            thread_flags |= INSIDE;
+            recorder.objects_loaded();
+            thread_flags &= ~(unsigned)INSIDE;
+            errno = kept;
+        }
+    }
+    return atomic_load_explicit(&recorder.serial, memory_order_acquire);
+}
+
+int recorder_start(const struct recorder_options *options)
+{
+    recorder.begin = clock_monotonic() - 1; /* time 0 means "never" */
+    recorder.begin_wall = clock_wall();
+    recorder.extended = options->extended;
+    recorder.exclusions = (struct exclusions){options->excluded, options->included,
+                                              options->extended};
+    recording_process = getpid();
+    memset(recorder.shards, 0, sizeof(recorder.shards));
+    memset(&recorder.segments, 0, sizeof(recorder.segments));
+    recorder.segments.allowed = options->segments_max;
+    recorder.trace = options->segments_max > 0;
+    atomic_store(&recorder.mappings, 0);
+    atomic_store(&recorder.rings, 0);
+    mounts_read(&recorder.mounts);
+    int error = arena_open(&recorder.arena, options->arena_directory, options->arena_ceiling);
+    if (error == 0) {
+        error = table_open(&recorder.table, &recorder.arena, options->files_ceiling,
+                           options->extended ? 0 : -1);
+        if (error != 0)
+            arena_close(&recorder.arena);
+    }
+    if (error != 0) {
+        mounts_free(&recorder.mounts);
+        return error;
+    }
+    if (++recorder.last_serial == 0)
+        recorder.last_serial = 1;
+    atomic_store(&recorder.serial, recorder.last_serial);
+    return 0;
+}
+
+void recorder_stop(void)
+{
+    atomic_store(&recorder.serial, 0);
+    thread_flags |= INSIDE;
+    for (int i = 0; i < SHARDS; i++) { /* whoever was inside is out after this */
+        spin_acquire(&recorder.shards[i].lock);
+        spin_release(&recorder.shards[i].lock);
+    }
+    table_close(&recorder.table);
+    arena_close(&recorder.arena);
+    mounts_free(&recorder.mounts);
+    thread_flags &= ~(unsigned)INSIDE;
+}
+
+/* NOTE: the child leaks its view of the parent's recording on purpose: locks in it may be held by
+ * threads that do not exist here, and its memory is shared with the parent. */
+void recorder_forget(void)
+{
+    atomic_store(&recorder.serial, 0);
+    table_forget(&recorder.table);
+    thread_flags = 0;
+}
+
+void recorder_drain_bins(enum module module, struct bins *into, double idle[BINS_MAX])
+{
+    int64_t now = recorder_now();
+    for (int i = 0; i < SHARDS; i++) {
+        struct shard *shard = &recorder.shards[i];
+        spin_acquire(&shard->lock);
+        struct bins *bins = shard->bins[module];
+        if (bins != NULL) {
+            bins_merge(into, idle, bins);
+            bins_reset(bins, now);
+        }
+        spin_release(&shard->lock);
+    }
+}

@@ -1,0 +1,129 @@
+/* The recording: all its state, and what wrappers tell it.
+ *
+ * A wrapper asks `recording()` before the real call and reports after it. A report holds the lock of
+ * its thread's shard from beginning to end; so once a stop has taken every shard's lock, nobody
+ * is inside any more and the recording's memory can go. Threads share a shard only when there are
+ * more of them than shards, so nothing process-wide is taken on the way of a read or write. */
+#ifndef DARSHAN_RECORDER_H
+#define DARSHAN_RECORDER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "bins.h"
+#include "clock.h"
+#include "counters.h"
+#include "paths.h"
+#include "segments.h"
+#include "table.h"
+
+enum { SHARDS = 64 };
+#define FROM_POSITION INT64_MIN /* the offset of a transfer that has none of its own */
+
+struct shard {
+    _Alignas(64) spin_lock lock;
+    struct bins *bins[MODULES]; /* NULL until the first call */
+    struct segment_chunk *segments;
+};
+
+struct recorder {
+    _Atomic uint32_t serial;  /* of the recording that goes on; 0: none */
+    uint32_t last_serial;
+    int64_t begin;            /* monotonic time of the recording's time zero */
+    double begin_wall;        /* the same moment, seconds since the epoch */
+    bool extended;
+    bool trace;
+    struct exclusions exclusions;
+    struct mounts mounts;
+    struct arena arena;
+    struct table table;
+    struct segments segments;
+    struct shard shards[SHARDS];
+    atomic_uint next_shard;
+    atomic_uint mappings;     /* files mapped into memory: their reads cannot be seen */
+    atomic_uint rings;        /* io_uring set-ups: their reads cannot be seen */
+    void (*objects_loaded)(void); /* called after a thread's dlopen, before its next call */
+};
+
+extern struct recorder recorder;
+
+/* What makes a thread's calls special; nothing, most of the time. */
+enum thread_flags {
+    INSIDE = 1,   /* in a report: a signal handler's calls pass through */
+    MUTED = 2,    /* asked not to be recorded */
+    LOADED = 4,   /* called dlopen: new objects may be there */
+    VFORKED = 8,  /* called vfork: may be running in the child */
+};
+
+extern __thread unsigned thread_flags;
+
+/* For threads with flags: deals with LOADED and VFORKED. Returns what `recording` returns. */
+uint32_t recording_specially(void);
+
+/* The serial of the recording that this call belongs to, or 0: not to be recorded. */
+static inline uint32_t recording(void)
+{
+    if (__builtin_expect(thread_flags != 0, 0))
+        return recording_specially();
+    return atomic_load_explicit(&recorder.serial, memory_order_acquire);
+}
+
+static inline int64_t recorder_now(void)
+{
+    return clock_monotonic() - recorder.begin;
+}
+
+/* How a call went: of which recording, from when to when. */
+struct report {
+    uint32_t serial;
+    struct span call;
+};
+
+/* Reports; all keep errno. */
+void report_open(struct report report, int fd, int directory, const char *path, int64_t mode);
+void report_duplicate(struct report report, struct slot *slot, int fd);
+void report_transfer(struct report report, struct slot *slot, enum direction direction,
+                     int64_t offset, int64_t size, bool memory_aligned);
+void report_seek(struct report report, struct slot *slot, int64_t position);
+void report_stat(struct report report, struct slot *slot);
+void report_stat_path(struct report report, int directory, const char *path);
+void report_sync(struct report report, struct slot *slot, bool data_only);
+void report_close(struct report report, struct slot *slot);
+void report_mmap(struct report report, struct slot *slot);
+void report_rename(struct report report, const char *from, const char *to);
+void report_metadata(struct report report, struct slot *slot);
+/* A file that was open when the recording began: a record without an open. */
+void report_adopt(int fd, const char *path, int64_t position);
+/* Makes the records of the standard streams, as Darshan does when it begins. */
+void report_standard_streams(void);
+
+void report_stream_open(struct report report, FILE *stream, const char *path);
+void report_stream_fdopen(struct report report, FILE *stream, int fd);
+void report_stream_fileno(struct report report, FILE *stream, int fd);
+void report_stream_transfer(struct report report, struct slot *slot, enum direction direction,
+                            int64_t size);
+void report_stream_flush(struct report report, struct slot *slot);
+void report_stream_seek(struct report report, struct slot *slot, int64_t position);
+void report_stream_close(struct report report, struct slot *slot, int fd);
+
+struct recorder_options {
+    const char *arena_directory; /* NULL: /dev/shm, else $TMPDIR */
+    uint64_t arena_ceiling;      /* bytes */
+    uint32_t files_ceiling;
+    uint64_t segments_max; /* 0: do not trace */
+    bool extended;
+    const char *const *excluded; /* both end with NULL, kept by the caller */
+    const char *const *included;
+};
+
+/* Begins and ends a recording; hooks are somebody else's. Return 0 or -errno. */
+int recorder_start(const struct recorder_options *options);
+void recorder_stop(void);
+/* In a forked child: forgets the parent's recording without touching its memory. */
+void recorder_forget(void);
+
+/* Empties the time bins of a module into `into` and `idle` (see bins_merge). */
+void recorder_drain_bins(enum module module, struct bins *into, double idle[BINS_MAX]);
+
+#endif

@@ -1,0 +1,68 @@
+#include "segments.h"
+
+static struct segment_chunk *new_chunk(struct segments *segments, struct arena *arena)
+{
+    struct segment_chunk *chunk = NULL;
+    spin_acquire(&segments->lock);
+    if (segments->allowed >= SEGMENTS_PER_CHUNK) {
+        chunk = segments->spare;
+        if (chunk != NULL)
+            segments->spare = chunk->next;
+        else
+            chunk = arena_allocate(arena, sizeof(*chunk));
+    }
+    if (chunk != NULL) {
+        segments->allowed -= SEGMENTS_PER_CHUNK;
+        chunk->n = 0;
+    }
+    spin_release(&segments->lock);
+    return chunk;
+}
+
+void segments_flush(struct segments *segments, struct segment_chunk **chunk)
+{
+    if (*chunk == NULL)
+        return;
+    spin_acquire(&segments->lock);
+    segments->allowed += SEGMENTS_PER_CHUNK - (*chunk)->n;
+    (*chunk)->next = segments->full;
+    segments->full = *chunk;
+    spin_release(&segments->lock);
+    *chunk = NULL;
+}
+
+void segments_add(struct segments *segments, struct arena *arena, struct segment_chunk **chunk,
+                  const struct segment *segment)
+{
+    if (*chunk != NULL && (*chunk)->n == SEGMENTS_PER_CHUNK)
+        segments_flush(segments, chunk);
+    if (*chunk == NULL)
+        *chunk = new_chunk(segments, arena);
+    if (*chunk == NULL) {
+        atomic_fetch_add_explicit(&segments->dropped, 1, memory_order_relaxed);
+        return;
+    }
+    (*chunk)->segments[(*chunk)->n++] = *segment;
+}
+
+struct segment_chunk *segments_take(struct segments *segments)
+{
+    spin_acquire(&segments->lock);
+    struct segment_chunk *taken = segments->full;
+    segments->full = NULL;
+    spin_release(&segments->lock);
+    return taken;
+}
+
+void segments_recycle(struct segments *segments, struct segment_chunk *chunks)
+{
+    if (chunks == NULL)
+        return;
+    struct segment_chunk *last = chunks;
+    while (last->next != NULL)
+        last = last->next;
+    spin_acquire(&segments->lock);
+    last->next = segments->spare;
+    segments->spare = chunks;
+    spin_release(&segments->lock);
+}

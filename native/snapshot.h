@@ -1,0 +1,38 @@
+/* Copies of records while they go on changing: each record is consistent in itself. */
+#ifndef DARSHAN_SNAPSHOT_H
+#define DARSHAN_SNAPSHOT_H
+
+#include <stddef.h>
+
+#include "recorder.h"
+
+/* Where records are copied to, each array for `room` records. */
+struct record_copies {
+    size_t room;
+    uint32_t *indices;
+    uint64_t *ids;
+    int64_t *counters; /* room x counters of the module */
+    double *fcounters;
+};
+
+int counters_of(enum module module);
+int fcounters_of(enum module module);
+
+/* How many records a copy would take now. */
+size_t snapshot_count(enum module module, bool lately);
+/* Copies all records, or those touched since the last copy that asked so; returns how many. */
+size_t snapshot_copy(enum module module, bool lately, struct record_copies *out);
+
+enum { COMMON_SIZES = 64 };
+
+/* All records of a module as one. Start stamps are the smallest that are set. */
+struct totals {
+    int64_t sums[POSIX_COUNTERS], maxima[POSIX_COUNTERS];
+    double fsums[POSIX_FCOUNTERS], fmaxima[POSIX_FCOUNTERS], fminima[POSIX_FCOUNTERS];
+    struct value_count common_sizes[COMMON_SIZES]; /* by count, falling; unused: 0 */
+    uint32_t records;
+};
+
+void snapshot_totals(enum module module, struct totals *totals);
+
+#endif
