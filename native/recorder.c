@@ -44,6 +44,7 @@ int recorder_start(const struct recorder_options *options)
     memset(&recorder.segments, 0, sizeof(recorder.segments));
     recorder.segments.allowed = options->segments_max;
     recorder.trace = options->segments_max > 0;
+    memset(recorder.bins_begin, 0, sizeof(recorder.bins_begin));
     atomic_store(&recorder.mappings, 0);
     atomic_store(&recorder.rings, 0);
     mounts_read(&recorder.mounts);
@@ -90,6 +91,11 @@ void recorder_forget(void)
 void recorder_drain_bins(enum module module, struct bins *into, double idle[BINS_MAX])
 {
     int64_t now = recorder_now();
+    into->used = 0;
+    bins_reset(into, recorder.bins_begin[module]);
+    recorder.bins_begin[module] = now;
+    for (int i = 0; i < BINS_MAX; i++)
+        idle[i] = 1.0;
     for (int i = 0; i < SHARDS; i++) {
         struct shard *shard = &recorder.shards[i];
         spin_acquire(&shard->lock);

@@ -40,6 +40,7 @@ struct recorder {
     struct table table;
     struct segments segments;
     struct shard shards[SHARDS];
+    int64_t bins_begin[MODULES]; /* when the bins were emptied last; one drainer */
     atomic_uint next_shard;
     atomic_uint mappings;     /* files mapped into memory: their reads cannot be seen */
     atomic_uint rings;        /* io_uring set-ups: their reads cannot be seen */

@@ -18,7 +18,13 @@ from typing import Any, Final
 import numpy as np
 
 from tensorboard_plugin_darshan import counters
-from tensorboard_plugin_darshan.window import Float64Array, Int64Array, UInt64Array
+from tensorboard_plugin_darshan.window import (
+    BIN_COLUMNS,
+    BinSeries,
+    Float64Array,
+    Int64Array,
+    UInt64Array,
+)
 
 try:
     from tensorboard_plugin_darshan import _native
@@ -36,6 +42,7 @@ DEFAULT_EXCLUDED: Final = (
 interpreter's own directories and site-packages."""
 DEFAULT_INCLUDED: Final = ("/dev/shm",)
 
+_NANOSECONDS: Final = 1e9
 _FILES_CEILING: Final = 16_000_000
 _ARENA_CEILING: Final = 64 * 1024**3
 _MODULES: Final = tuple(counters.LAYOUTS)
@@ -75,6 +82,28 @@ class ModuleArrays:
     names: tuple[str, ...]
     counters: Int64Array
     fcounters: Float64Array
+
+
+@dataclass(frozen=True)
+class Totals:
+    """All records of a module as one, since the recording began.
+
+    Attributes:
+        records: how many there are.
+        sums, maxima: `[n_counters] int64` over all records.
+        fsums, fmaxima, fminima: `[n_fcounters] float64`; the smallest of those that are set.
+        common_sizes: `[n, 2] int64` access size and count, the most frequent first.
+        partial: some files went into a common record, because there were too many.
+    """
+
+    records: int
+    sums: Int64Array
+    maxima: Int64Array
+    fsums: Float64Array
+    fmaxima: Float64Array
+    fminima: Float64Array
+    common_sizes: Int64Array
+    partial: bool
 
 
 class Snapshot:
@@ -264,6 +293,32 @@ class Recorder:
         seconds = self.seconds()
         return Snapshot(seconds, {module: self.arrays(module)[0] for module in _MODULES})
 
+    def totals(self, module: str) -> Totals:
+        """All records of a module as one."""
+        self._live()
+        records, sums, maxima, fsums, fmaxima, fminima, sizes = _native.totals(
+            _MODULES.index(module)
+        )
+        common = np.frombuffer(sizes, np.int64).reshape(-1, 2)
+        return Totals(
+            records,
+            np.frombuffer(sums, np.int64),
+            np.frombuffer(maxima, np.int64),
+            np.frombuffer(fsums),
+            np.frombuffer(fmaxima),
+            np.frombuffer(fminima),
+            common_sizes=common[common[:, 1] > 0],
+            partial=_native.status()["refused"] > 0,
+        )
+
+    def drain_bins(self, module: str) -> BinSeries:
+        """Activity of a module over time since the last call; one cutter's business."""
+        self._live()
+        width, first, rows, idle = _native.drain_bins(_MODULES.index(module))
+        values = np.frombuffer(rows, np.int64).reshape(-1, len(BIN_COLUMNS) - 1)
+        busy = np.rint(width * (1.0 - np.frombuffer(idle, np.float64))).astype(np.int64)
+        return BinSeries(width / _NANOSECONDS, first, np.column_stack([values, busy]))
+
     def segments(self) -> np.ndarray[Any, np.dtype[Any]]:
         """Traced accesses since the last call, `[n] SEGMENT_DTYPE`, in no particular order."""
         self._live()
@@ -318,8 +373,8 @@ def attach(
         raise ValueError("max_files must be at least 1, max_segments at least 0")
     if _native is None:
         raise RecordingUnavailableError(
-            "recording is not available here: it needs Linux on x86-64 or aarch64 and the package's "
-            "compiled part; recordings made elsewhere can be shown"
+            "recording is not available here: it needs Linux on x86-64 or aarch64 and the compiled "
+            "part of the package; recordings made elsewhere can be shown"
         )
     with _lock:
         if _current is not None and _current.pid != os.getpid():
