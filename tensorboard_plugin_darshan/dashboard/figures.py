@@ -80,22 +80,14 @@ def file_bandwidth_figure(found: Histograms, theme: Theme, revision: str) -> Fig
             theme,
             f"files {'written' if direction else 'read'}",
             domain=domain,
-            rangemode="tozero",
-            autorange="reversed" if upside_down else True,
-            fixedrange=True,
-            tickformat="~s",
-            nticks=4,
+            **_count_axis(int(counts[direction].max()), upside_down),
         )
         figure["layout"]["annotations"].append(
-            label(
+            _direction_label(
                 theme,
+                direction,
                 f"{name}: {plural(found.files(f'{name}_bandwidth'), 'file', 'files')}, "
                 f"median {bandwidth(found.median(f'{name}_bandwidth'))}",
-                1.0,
-                domain[0] if upside_down else domain[1],
-                xanchor="right",
-                yanchor="bottom" if upside_down else "top",
-                font={"size": 12, "color": getattr(theme, name)},
             )
         )
     figure["layout"]["xaxis"] = axis(
@@ -109,6 +101,19 @@ def file_bandwidth_figure(found: Histograms, theme: Theme, revision: str) -> Fig
     return figure
 
 
+def _count_axis(largest: int, upside_down: bool) -> dict[str, Any]:
+    """Range and whole-numbered ticks of an axis that counts files."""
+    step = max(1.0, nice_step(largest, 3))
+    ticks = [i * step for i in range(int(largest / step) + 1)]
+    reach = [0.0, 1.08 * largest]
+    return {
+        "tickvals": ticks,
+        "ticktext": [count(tick) for tick in ticks],
+        "range": reach[::-1] if upside_down else reach,
+        "fixedrange": True,
+    }
+
+
 def _histogram_bars(
     found: Histograms, direction: int, counts: Array, used: Array, theme: Theme
 ) -> dict[str, Any]:
@@ -120,17 +125,30 @@ def _histogram_bars(
         "name": name,
         "x": typed((places + 0.5) / BINS_PER_DECADE),
         "y": typed(counts[places], "f8"),
-        "width": 1 / BINS_PER_DECADE,
+        "width": 0.92 / BINS_PER_DECADE,
         "hovertext": texts,
         "hoverinfo": "text",
         "marker": _marker(name, theme),
     }
 
 
+def _direction_label(theme: Theme, direction: int, text: str) -> dict[str, Any]:
+    """What stands for a legend: read on the left above the plot, write on the right."""
+    return label(
+        theme,
+        text,
+        float(direction),
+        1.0,
+        xanchor="right" if direction else "left",
+        yanchor="bottom",
+        font={"size": 12, "color": getattr(theme, DIRECTIONS[direction])},
+    )
+
+
 def _marker(name: str, theme: Theme, opacity: float = 1.0) -> dict[str, Any]:
     """Bars of a direction; those of writes are hatched too, so that hue is not all."""
     colour = getattr(theme, name)
-    marker = {"color": colour, "opacity": opacity, "line": {"width": 1, "color": theme.card}}
+    marker = {"color": colour, "opacity": opacity, "line": {"width": 0}}
     if name == "write":
         marker["pattern"] = {
             "shape": "/",
@@ -202,14 +220,8 @@ def access_sizes_figure(sizes: AccessSizes, theme: Theme, revision: str) -> Figu
                 fixedrange=True,
             ),
             annotations=[
-                label(
-                    theme,
-                    f"{name}: {count(int(sizes.counts[direction].sum()))} calls",
-                    1.0,
-                    float(1 - direction),
-                    xanchor="right",
-                    yanchor="bottom" if direction else "top",
-                    font={"size": 12, "color": getattr(theme, name)},
+                _direction_label(
+                    theme, direction, f"{name}: {count(int(sizes.counts[direction].sum()))} calls"
                 )
                 for direction, name in enumerate(DIRECTIONS)
                 if sizes.counts[direction].any()

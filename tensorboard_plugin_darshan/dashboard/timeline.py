@@ -24,11 +24,13 @@ class Timeline:
 
     Attributes:
         edges: `[n_bins + 1] float64`, seconds on the run's axis.
+        seconds: `[n_bins] float64`, how much of each bin lies within the run.
         sums: one of `BIN_COLUMNS` → `[n_bins] float64`, added over modules and recordings.
         recordings: number of recordings that did anything.
     """
 
     edges: Array
+    seconds: Array
     sums: dict[str, Array]
     recordings: int
 
@@ -40,28 +42,28 @@ class Timeline:
     @property
     def read_bandwidth(self) -> Array:
         """Bytes per second `[n_bins]`."""
-        return self.sums["read_bytes"] / self.bin_seconds
+        return self.sums["read_bytes"] / self.seconds
 
     @property
     def write_bandwidth(self) -> Array:
         """Bytes per second `[n_bins]`."""
-        return self.sums["write_bytes"] / self.bin_seconds
+        return self.sums["write_bytes"] / self.seconds
 
     @property
     def calls(self) -> Array:
         """Reads, writes and metadata calls per second `[n_bins]`."""
         calls = self.sums["reads"] + self.sums["writes"] + self.sums["metadata_calls"]
-        return calls / self.bin_seconds
+        return calls / self.seconds
 
     @property
     def in_flight(self) -> Array:
         """Mean number of calls in flight `[n_bins]`."""
-        return self.sums["call_nanoseconds"] / (self.bin_seconds * _NANO)
+        return self.sums["call_nanoseconds"] / (self.seconds * _NANO)
 
     @property
     def busy(self) -> Array:
         """Share 0–1 of the time in which a call was in flight `[n_bins]`, mean of recordings."""
-        whole = self.bin_seconds * _NANO * max(1, self.recordings)
+        whole = self.seconds * _NANO * max(1, self.recordings)
         return np.minimum(1.0, self.sums["busy_nanoseconds"] / whole)
 
 
@@ -88,7 +90,8 @@ def timeline(
             if module is not None:
                 _add_bins(sums, module.bins, selection.masks[place], edges - offset)
     active = sum(bool(mask.any()) for mask in selection.masks)
-    return Timeline(edges / _NANO, sums, active)
+    inside = np.diff(np.minimum(edges / _NANO, selection.run.duration))
+    return Timeline(edges / _NANO, np.maximum(inside, width / _NANO / 10), sums, active)
 
 
 def _width(selection: Selection, start: int, end: int, max_bins: int) -> int:

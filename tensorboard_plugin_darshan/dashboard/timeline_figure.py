@@ -87,7 +87,7 @@ def timeline_figure(
             ),
             yaxis=_bandwidth_axis(read, write, theme),
             yaxis2=axis(
-                theme, "calls per s", domain=_CALLS, rangemode="tozero", fixedrange=True, nticks=4
+                theme, "calls/s", domain=_CALLS, rangemode="tozero", fixedrange=True, nticks=4
             )
             | {"tickformat": "~s"},
             yaxis3=axis(
@@ -131,7 +131,7 @@ def _bandwidth_axis(read: Array, write: Array, theme: Theme) -> dict[str, Any]:
     room = 0.05 * max(up, down, 1.0)
     return axis(
         theme,
-        "read ↑  write ↓  (bytes per s)",
+        "write ↓  read ↑  (bytes/s)",
         domain=_BANDWIDTH,
         tickvals=ticks,
         ticktext=texts,
