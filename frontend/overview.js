@@ -1,0 +1,206 @@
+/** The view Overview: cards, modules, epochs and phases, who recorded. */
+
+import {createBlock, definitionList} from './block.js';
+import {h, morph, svg} from './dom.js';
+import {
+  UNKNOWN,
+  formatBandwidth,
+  formatBytes,
+  formatClock,
+  formatCount,
+  formatDate,
+  formatDuration,
+  formatShare,
+} from './format.js';
+import {buildTable} from './table.js';
+
+/** @typedef {import('./types.js').App} App */
+/** @typedef {import('./types.js').Card} Card */
+/** @typedef {import('./types.js').ModuleTotals} ModuleTotals */
+/** @typedef {import('./types.js').OverviewAnswer} OverviewAnswer */
+/** @typedef {import('./types.js').Phase} Phase */
+
+const SPARK_WIDTH = 120;
+const SPARK_HEIGHT = 28;
+
+/**
+ * Points of a sparkline, from zero at the bottom to the largest value at the top.
+ * @param {(number | null)[]} values
+ * @param {number} width
+ * @param {number} height
+ * @returns {string} an SVG path; empty without two values
+ */
+export function sparkPath(values, width, height) {
+  if (values.length < 2) return '';
+  const top = Math.max(...values.map((value) => value ?? 0)) || 1;
+  const points = values.map((value, i) => {
+    const x = (i / (values.length - 1)) * width;
+    const y = height - ((value ?? 0) / top) * height;
+    return `${Number(x.toFixed(1))} ${Number(y.toFixed(1))}`;
+  });
+  return `M${points.join('L')}`;
+}
+
+/** @param {Card} card */
+function buildCard(card) {
+  const line = sparkPath(card.sparkline, SPARK_WIDTH, SPARK_HEIGHT - 1);
+  const box = `0 -1 ${SPARK_WIDTH} ${SPARK_HEIGHT + 1}`;
+  return h(
+    'li',
+    {class: 'card', 'data-key': card.name, title: card.definition},
+    h('h3', {}, card.title),
+    h('p', {class: 'value'}, card.value || UNKNOWN),
+    h('p', {class: 'detail'}, card.detail),
+    h('p', {class: 'caption'}, card.caption),
+    svg(
+      'svg',
+      {class: 'spark', viewBox: box, preserveAspectRatio: 'none', 'aria-hidden': 'true'},
+      line && svg('path', {class: 'area', d: `${line}V${SPARK_HEIGHT}H0Z`}),
+      line && svg('path', {class: 'line', d: line})
+    )
+  );
+}
+
+/** @param {Phase} phase */
+function phaseKey({phase, epoch, start}) {
+  return `${phase}/${epoch}/${start}`;
+}
+
+/** @param {OverviewAnswer} answer */
+function buildPhases({phases, duration_seconds: span}) {
+  return buildTable({
+    caption: 'Epochs and phases',
+    rows: phases,
+    key: phaseKey,
+    columns: [
+      {
+        title: 'Phase',
+        cell: (phase) =>
+          h(
+            'button',
+            {
+              type: 'button',
+              class: 'link',
+              'data-start': phase.start,
+              'data-end': phase.end,
+              title: 'Show only this stretch of time, in all views',
+            },
+            phase.phase || 'outside phases'
+          ),
+      },
+      {title: 'Epoch', cell: ({epoch}) => (epoch < 0 ? UNKNOWN : String(epoch)), number: true},
+      {title: 'Begin', cell: ({start}) => formatClock(start, span), number: true},
+      {title: 'Duration', cell: (phase) => formatDuration(phase.duration_seconds), number: true},
+      {title: 'Read', cell: (phase) => formatBytes(phase.bytes_read), number: true},
+      {title: 'Written', cell: (phase) => formatBytes(phase.bytes_written), number: true},
+      {title: 'Read rate', cell: (phase) => formatBandwidth(phase.read_bandwidth), number: true},
+      {title: 'Write rate', cell: (phase) => formatBandwidth(phase.write_bandwidth), number: true},
+      {title: 'Opens', cell: (phase) => formatCount(phase.opens), number: true},
+      {title: 'In I/O', cell: (phase) => formatShare(phase.busy_share), number: true},
+      {title: 'From cache', cell: (phase) => formatShare(phase.cache_share), number: true},
+    ],
+  });
+}
+
+/** @param {Record<string, ModuleTotals>} modules */
+function buildModules(modules) {
+  return buildTable({
+    caption: 'Modules',
+    rows: Object.entries(modules),
+    key: ([name]) => name,
+    columns: [
+      {title: 'Module', cell: ([name]) => name},
+      {title: 'Files', cell: ([, totals]) => formatCount(totals.files), number: true},
+      {title: 'Opens', cell: ([, totals]) => formatCount(totals.opens), number: true},
+      {title: 'Reads', cell: ([, totals]) => formatCount(totals.reads), number: true},
+      {title: 'Writes', cell: ([, totals]) => formatCount(totals.writes), number: true},
+      {title: 'Read', cell: ([, totals]) => formatBytes(totals.bytes_read), number: true},
+      {title: 'Written', cell: ([, totals]) => formatBytes(totals.bytes_written), number: true},
+      {title: 'Reading', cell: ([, totals]) => formatDuration(totals.read_seconds), number: true},
+      {title: 'Writing', cell: ([, totals]) => formatDuration(totals.write_seconds), number: true},
+      {
+        title: 'Metadata',
+        cell: ([, totals]) => formatDuration(totals.metadata_seconds),
+        number: true,
+      },
+    ],
+  });
+}
+
+/**
+ * Who recorded: host, source, ranks, versions.
+ * @param {OverviewAnswer} answer
+ */
+function buildWho({job, recordings, run}) {
+  const hosts = [...new Set(recordings.map((recording) => recording.hostname ?? UNKNOWN))];
+  const ranks = new Set(recordings.map((recording) => recording.rank)).size;
+  const calls = job.extended === false ? "Darshan's own calls" : 'all calls';
+  /** @type {[string, unknown][]} */
+  const items = [
+    [
+      'host',
+      hosts.slice(0, 3).join(', ') + (hosts.length > 3 ? ` and ${hosts.length - 3} more` : ''),
+    ],
+    ['source', [job.source, job.source_version].filter(Boolean).join(' ') + `, ${calls}`],
+    ['processes', recordings.length],
+    ['ranks', job.world_size ?? ranks],
+    ['begun', formatDate(job.begin)],
+    ['python', job.python],
+    ['keras', [job.keras, job.backend && `on ${job.backend}`].filter(Boolean).join(' ')],
+    ['tensorflow', job.tensorflow],
+    ['recorded by', job.package_version && `tensorboard-plugin-darshan ${job.package_version}`],
+    ['command', Array.isArray(job.command) ? job.command.join(' ') : job.command],
+  ];
+  const exclusions = /** @type {unknown} */ (job.exclusions);
+  return h(
+    'footer',
+    {class: 'who', 'aria-label': `Who recorded ${run}`},
+    h(
+      'dl',
+      {},
+      ...items
+        .filter(([, value]) => value)
+        .map(([name, value]) => h('div', {}, h('dt', {}, name), h('dd', {}, String(value))))
+    ),
+    Array.isArray(exclusions) &&
+      exclusions.length > 0 &&
+      h(
+        'p',
+        {},
+        'Not counted: files below ',
+        h('span', {class: 'mono'}, exclusions.join(' ')),
+        '. DarshanCallback(log_dir, exclude=[…]) changes this.'
+      )
+  );
+}
+
+/** @param {App} app */
+export function createOverview(app) {
+  const block = createBlock(app, {
+    label: 'Overview',
+    size: 'size-overview',
+    route: 'overview',
+    isEmpty: (/** @type {OverviewAnswer} */ answer) =>
+      !answer.range || !Object.keys(answer.modules).length,
+    draw(body, answer) {
+      const sentences = [
+        ...answer.cards.map((card) => card.definition && `${card.title}: ${card.definition}`),
+        ...Object.values(answer.definitions),
+      ].filter(Boolean);
+      morph(
+        body,
+        h('ul', {class: 'cards', 'aria-label': 'Totals'}, ...answer.cards.map(buildCard)),
+        answer.phases.length > 0 && buildPhases(answer),
+        buildModules(answer.modules),
+        definitionList(sentences),
+        buildWho(answer)
+      );
+    },
+  });
+  block.element.addEventListener('click', ({target}) => {
+    const button = target instanceof Element ? target.closest('button[data-start]') : null;
+    if (!(button instanceof HTMLElement)) return;
+    app.update({start: Number(button.dataset.start), end: Number(button.dataset.end)});
+  });
+  return block;
+}

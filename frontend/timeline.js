@@ -1,0 +1,79 @@
+/** The view Timeline: one figure; its visible stretch of time restricts all views. */
+
+import {createBlock, definitionList, figurePlace, putFigure} from './block.js';
+import {followZoom} from './charts.js';
+import {h, icon, morph} from './dom.js';
+import {cutStretch, moveStretch} from './state.js';
+
+/** @typedef {import('./types.js').App} App */
+/** @typedef {import('./types.js').FigureAnswer} FigureAnswer */
+
+/** @type {['earlier' | 'later' | 'in' | 'out', string][]} */
+const STEPS = [
+  ['earlier', 'Earlier'],
+  ['later', 'Later'],
+  ['in', 'Zoom in'],
+  ['out', 'Zoom out'],
+];
+
+/** @param {App} app */
+function createButtons(app) {
+  /** @param {'earlier' | 'later' | 'in' | 'out'} step */
+  function move(step) {
+    const {start, end} = app.state();
+    const duration = app.run()?.duration_seconds;
+    if (!duration) return;
+    const shown = {start: start ?? 0, end: Math.min(end ?? duration, duration)};
+    const next = moveStretch(shown, duration, step);
+    app.update({start: next?.start ?? null, end: next?.end ?? null});
+  }
+  return STEPS.map(([step, name]) =>
+    h(
+      'button',
+      {
+        type: 'button',
+        class: 'icon-button',
+        title: name,
+        'aria-label': name,
+        onclick: () => move(step),
+      },
+      icon(step)
+    )
+  );
+}
+
+/** @param {App} app */
+export function createTimeline(app) {
+  const place = figurePlace('Timeline: bandwidth, calls and calls in flight over time', 'timeline');
+  const below = h('div');
+  let isFollowed = false;
+  const block = createBlock(app, {
+    label: 'Timeline',
+    size: 'size-timeline',
+    route: 'timeline',
+    isEmpty: (/** @type {FigureAnswer} */ answer) => !answer.figure.data.length,
+    async draw(body, answer, query) {
+      if (!place.isConnected) body.append(place, below);
+      await putFigure(app, place, answer.figure, query, true);
+      morph(below, definitionList(answer.definitions));
+      if (isFollowed) return;
+      isFollowed = true;
+      followZoom(place, (range) => {
+        const duration = app.run()?.duration_seconds ?? Infinity;
+        const stretch = range && cutStretch(range[0], range[1], duration);
+        app.update({start: stretch?.start ?? null, end: stretch?.end ?? null});
+      });
+    },
+  });
+  const toolbar = h(
+    'div',
+    {class: 'toolbar', role: 'toolbar', 'aria-label': 'Stretch of time'},
+    h(
+      'p',
+      {class: 'hint'},
+      'Drag across the figure to restrict all views to a stretch of time; double click for the whole run.'
+    ),
+    ...createButtons(app)
+  );
+  return {block, toolbar};
+}

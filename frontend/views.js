@@ -1,0 +1,110 @@
+/** The four views and the tabs that lead to them. */
+
+import {createAccessSizes} from './access_sizes.js';
+import {h} from './dom.js';
+import {createFiles, createHistogram} from './files.js';
+import {createOverview} from './overview.js';
+import {createTimeline} from './timeline.js';
+
+/** @typedef {import('./types.js').App} App */
+/** @typedef {import('./types.js').View} View */
+/** @typedef {import('./types.js').ViewName} ViewName */
+
+/**
+ * @param {ViewName} name
+ * @param {string} title
+ * @param {import('./types.js').Block[]} blocks
+ * @param {HTMLElement[]} content
+ * @returns {View}
+ */
+function createView(name, title, blocks, content) {
+  const element = h(
+    'div',
+    {
+      role: 'tabpanel',
+      id: `view-${name}`,
+      'aria-labelledby': `tab-${name}`,
+      class: 'view',
+      tabindex: 0,
+      hidden: true,
+    },
+    ...content
+  );
+  return {name, title, element, blocks};
+}
+
+/**
+ * @param {App} app
+ * @returns {View[]}
+ */
+export function createViews(app) {
+  const overview = createOverview(app);
+  const timeline = createTimeline(app);
+  const histogram = createHistogram(app);
+  const files = createFiles(app);
+  const sizes = createAccessSizes(app);
+  return [
+    createView('overview', 'Overview', [overview], [overview.element]),
+    createView(
+      'timeline',
+      'Timeline',
+      [timeline.block],
+      [timeline.toolbar, timeline.block.element]
+    ),
+    createView(
+      'files',
+      'Files',
+      [histogram, files.block],
+      [histogram.element, files.toolbar, files.block.element]
+    ),
+    createView('access_sizes', 'Access sizes', [sizes], [sizes.element]),
+  ];
+}
+
+/**
+ * @param {View[]} views
+ * @param {(name: ViewName) => void} onChoice
+ * @returns {{element: HTMLElement, show: (name: ViewName) => void}}
+ */
+export function createTabs(views, onChoice) {
+  const tabs = views.map(({name, title}) =>
+    h(
+      'button',
+      {
+        type: 'button',
+        role: 'tab',
+        id: `tab-${name}`,
+        'aria-controls': `view-${name}`,
+        onclick: () => onChoice(name),
+      },
+      title
+    )
+  );
+  const element = h('div', {role: 'tablist', class: 'tabs', 'aria-label': 'Views'}, ...tabs);
+  /** @type {Record<string, (place: number) => number>} */
+  const moves = {
+    ArrowRight: (place) => (place + 1) % tabs.length,
+    ArrowLeft: (place) => (place + tabs.length - 1) % tabs.length,
+    Home: () => 0,
+    End: () => tabs.length - 1,
+  };
+  element.addEventListener('keydown', (event) => {
+    const place = tabs.findIndex((tab) => tab === document.activeElement);
+    const move = moves[event.key];
+    if (!move || place < 0) return;
+    event.preventDefault();
+    tabs[move(place)].focus();
+    onChoice(views[move(place)].name);
+  });
+  return {
+    element,
+    show(name) {
+      views.forEach((view, i) => {
+        const isChosen = view.name === name;
+        tabs[i].setAttribute('aria-selected', String(isChosen));
+        tabs[i].tabIndex = isChosen ? 0 : -1;
+        view.element.hidden = !isChosen;
+      });
+    },
+  };
+}
