@@ -9,7 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from tensorboard_plugin_darshan import counters, window
-from tensorboard_plugin_darshan.recording.recorder import ModuleArrays, Recorder, Totals
+from tensorboard_plugin_darshan.recording.recorder import Recorder
+from tensorboard_plugin_darshan.recording.records import ModuleArrays, Totals
 from tensorboard_plugin_darshan.window import Int64Array
 
 _ADDITIVE: Final = tuple(column != "size_bytes" for column in window.FILE_COLUMNS)

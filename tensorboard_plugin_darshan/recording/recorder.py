@@ -8,23 +8,21 @@ from __future__ import annotations
 
 import contextlib
 import os
-import site
-import sys
 import threading
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
 
 from tensorboard_plugin_darshan import counters
-from tensorboard_plugin_darshan.window import (
-    BIN_COLUMNS,
-    BinSeries,
-    Float64Array,
-    Int64Array,
-    UInt64Array,
+from tensorboard_plugin_darshan.recording import exclusions
+from tensorboard_plugin_darshan.recording.records import (
+    SEGMENT_DTYPE,
+    ModuleArrays,
+    Snapshot,
+    Totals,
 )
+from tensorboard_plugin_darshan.window import BIN_COLUMNS, BinSeries, Int64Array
 
 try:
     from tensorboard_plugin_darshan import _native
@@ -32,139 +30,23 @@ except ImportError:  # another system, or a build without a compiler
     _native = None  # type: ignore[assignment]
 
 SOURCE_VARIABLE: Final = "TENSORBOARD_DARSHAN_SOURCE"
-EXCLUDE_VARIABLE: Final = "TENSORBOARD_DARSHAN_EXCLUDE"
-
-DEFAULT_EXCLUDED: Final = (
-    *("/proc", "/sys", "/dev", "/etc", "/usr", "/bin", "/sbin"),
-    *("/lib", "/lib32", "/lib64", "/libx32", "/boot"),
-)
-"""Left out of recordings with `extended=True`, with everything below them; to these come the
-interpreter's own directories and site-packages."""
-DEFAULT_INCLUDED: Final = ("/dev/shm",)
 
 _NANOSECONDS: Final = 1e9
 _FILES_CEILING: Final = 16_000_000
 _ARENA_CEILING: Final = 64 * 1024**3
 _MODULES: Final = tuple(counters.LAYOUTS)
 
-SEGMENT_DTYPE: Final = np.dtype(
-    [
-        ("record", "<u4"),
-        ("direction", "<u4"),
-        ("order", "<i8"),
-        ("offset", "<i8"),
-        ("length", "<i8"),
-        ("start", "<i8"),
-        ("end", "<i8"),
-        ("thread", "<u8"),
-    ]
-)
-"""A traced access: place of its POSIX record, 0 read or 1 write, number among the record's accesses
-in that direction, bytes, nanoseconds since the recording began, `pthread_self()`."""
-
 
 class RecordingUnavailableError(RuntimeError):
     """This process cannot be recorded; the message says why and what to do."""
 
 
-@dataclass(frozen=True)
-class ModuleArrays:
-    """The records of one module.
-
-    Attributes:
-        ids: `[n] uint64` record ids, Darshan's hash of the name.
-        names: `n` paths; bytes that are not UTF-8 are kept as surrogates.
-        counters: `[n, n_counters] int64` in the order of `counters.LAYOUTS[module].counters`.
-        fcounters: `[n, n_fcounters] float64`; seconds, timestamps since the recording began.
-    """
-
-    ids: UInt64Array
-    names: tuple[str, ...]
-    counters: Int64Array
-    fcounters: Float64Array
-
-
-@dataclass(frozen=True)
-class Totals:
-    """All records of a module as one, since the recording began.
-
-    Attributes:
-        records: how many there are.
-        sums, maxima: `[n_counters] int64` over all records.
-        fsums, fmaxima, fminima: `[n_fcounters] float64`; the smallest of those that are set.
-        common_sizes: `[n, 2] int64` access size and count, the most frequent first.
-        partial: some files went into a common record, because there were too many.
-    """
-
-    records: int
-    sums: Int64Array
-    maxima: Int64Array
-    fsums: Float64Array
-    fmaxima: Float64Array
-    fminima: Float64Array
-    common_sizes: Int64Array
-    partial: bool
-
-
-class Snapshot:
-    """A copy of all records at one instant (each record is consistent in itself)."""
-
-    def __init__(self, seconds: float, arrays: dict[str, ModuleArrays]) -> None:
-        self.seconds: Final = seconds
-        """When it was taken, in seconds since the recording began."""
-        self._arrays = arrays
-
-    @property
-    def modules(self) -> tuple[str, ...]:
-        """The modules that are recorded."""
-        return tuple(self._arrays)
-
-    def arrays(self, module: str) -> ModuleArrays:
-        """The records of a module as arrays.
-
-        Raises:
-            KeyError: the module is not recorded.
-        """
-        try:
-            return self._arrays[module]
-        except KeyError:
-            raise KeyError(f"no module {module!r}; recorded are {', '.join(_MODULES)}") from None
-
-    def records(self, module: str) -> dict[str, dict[str, int | float]]:
-        """The records of a module by path, each counter by Darshan's name.
-
-        Raises:
-            KeyError: the module is not recorded.
-        """
-        arrays, layout = self.arrays(module), counters.LAYOUTS[module]
-        names = (*layout.counters, *layout.fcounters)
-        rows = zip(arrays.counters.tolist(), arrays.fcounters.tolist(), strict=True)
-        return {
-            path: dict(zip(names, (*row, *frow), strict=True))
-            for path, (row, frow) in zip(arrays.names, rows, strict=True)
-        }
-
-
-def _interpreter_directories() -> tuple[str, ...]:
-    prefixes = {sys.prefix, sys.base_prefix, sys.exec_prefix, sys.base_exec_prefix}
-    packages = {*site.getsitepackages(), site.getusersitepackages()}
-    paths = {os.path.abspath(path) for path in prefixes | packages}
-    paths |= {os.path.realpath(path) for path in paths}
-    return tuple(sorted(paths - {"/"}))
-
-
-def _exclusions(extended: bool, exclude: Sequence[str] | None) -> tuple[list[str], list[str]]:
-    """Paths that are left out, and exceptions from them."""
-    if exclude is None and os.environ.get(EXCLUDE_VARIABLE) is not None:
-        exclude = [path for path in os.environ[EXCLUDE_VARIABLE].split(":") if path]
-    if exclude is not None:
-        if isinstance(exclude, str):
-            raise TypeError("exclude is a list of directories, not one string")
-        return [os.path.abspath(path) for path in exclude], []
-    if extended:
-        return [*DEFAULT_EXCLUDED, *_interpreter_directories()], list(DEFAULT_INCLUDED)
-    excluded, included = _native.DARSHAN_EXCLUDED, _native.DARSHAN_INCLUDED
-    return [os.fsdecode(p) for p in excluded], [os.fsdecode(p) for p in included]
+def _choose_exclusions(extended: bool, exclude: Sequence[str] | None) -> exclusions.Exclusions:
+    darshan = exclusions.Exclusions(
+        tuple(map(os.fsdecode, _native.DARSHAN_EXCLUDED)),
+        tuple(map(os.fsdecode, _native.DARSHAN_INCLUDED)),
+    )
+    return exclusions.choose(extended, exclude, darshan)
 
 
 class _Recording:
@@ -174,7 +56,7 @@ class _Recording:
         self, extended: bool, exclude: Sequence[str] | None, max_segments: int, max_files: int
     ) -> None:
         self.extended = extended
-        self.excluded, self.included = _exclusions(extended, exclude)
+        self.exclusions = _choose_exclusions(extended, exclude)
         self.handles = 0
         self.pid = os.getpid()
         self.names: dict[int, list[str]] = {module: [] for module in range(len(_MODULES))}
@@ -186,8 +68,8 @@ class _Recording:
                 max_files,
                 max_segments,
                 extended,
-                [os.fsencode(path) for path in self.excluded],
-                [os.fsencode(path) for path in self.included],
+                [os.fsencode(path) for path in self.exclusions.excluded],
+                [os.fsencode(path) for path in self.exclusions.included],
             )
         except OSError as error:
             raise RecordingUnavailableError(
@@ -245,8 +127,8 @@ class Recorder:
             "source": "builtin",
             "source_version": None,
             "extended": recording.extended,
-            "exclusions": recording.excluded,
-            "inclusions": recording.included,
+            "exclusions": list(recording.exclusions.excluded),
+            "inclusions": list(recording.exclusions.included),
             "objects": redirected["objects"],
             "slots": redirected["slots"],
             "skipped_slots": redirected["skipped"],
@@ -354,7 +236,7 @@ def attach(
         source: `builtin`, or `auto` for the best one that is there.
         extended: False records just the calls that Darshan 3.5.0 wraps, and leaves out the paths
             that it leaves out; True also the calls that it misses (fortified variants, `stat` of
-            newer C libraries, …), and leaves out `DEFAULT_EXCLUDED` and Python's own directories.
+            newer C libraries, …), and leaves out the system's and Python's own directories.
         exclude: directories to leave out instead of the default ones; `TENSORBOARD_DARSHAN_EXCLUDE`
             (separated by colons) does the same.
         max_segments: reads and writes to trace one by one; 0 traces none.
@@ -382,7 +264,7 @@ def attach(
         if _current is None:
             _current = _Recording(extended, exclude, max_segments, max_files)
         elif _current.extended != extended or (
-            exclude is not None and _exclusions(extended, exclude)[0] != _current.excluded
+            exclude is not None and _choose_exclusions(extended, exclude) != _current.exclusions
         ):
             raise ValueError("this process is being recorded with other settings; detach first")
         _current.handles += 1
