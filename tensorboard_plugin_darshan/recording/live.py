@@ -1,0 +1,164 @@
+"""`Recording`: decides when a window is cut, which phase it belongs to, and writes it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from tensorboard_plugin_darshan.recording.options import Options
+from tensorboard_plugin_darshan.recording.writer import RecordingWriter
+
+if TYPE_CHECKING:
+    from tensorboard_plugin_darshan.recording.cutter import WindowCutter
+    from tensorboard_plugin_darshan.recording.recorder import Recorder
+
+_SHORTEST_SECONDS: Final = 0.001
+
+
+@dataclass(frozen=True, eq=False)
+class Phase:
+    """A named stretch of a training.
+
+    Attributes:
+        name: e.g. `train`; empty outside all phases.
+        epoch: from 0, or -1.
+    """
+
+    name: str = ""
+    epoch: int = -1
+
+
+NO_PHASE: Final = Phase()
+
+
+class Recording:
+    """One process from attach to detach.
+
+    All methods are called by one thread, the monitor's worker. `step` may be set by any.
+
+    Args:
+        recorder: counts.
+        cutter: cuts windows from it.
+        log_dir: where TensorBoard looks; nothing is made there before `begin`.
+        options: settings.
+
+    Attributes:
+        recorder: as given.
+        step: training step, or -1.
+    """
+
+    def __init__(
+        self, recorder: Recorder, cutter: WindowCutter, log_dir: str, options: Options
+    ) -> None:
+        self.recorder = recorder
+        self.step = -1
+        self._cutter = cutter
+        self._log_dir = log_dir
+        self._options = options
+        self._writer: RecordingWriter | None = None
+        self._paused = True
+        self._is_owing = False
+        self._phase = NO_PHASE
+        self._since = self._cut_at = recorder.seconds()
+        self._due = 0.0
+        self._spent: dict[tuple[str, int], float] = {}
+
+    @property
+    def has_begun(self) -> bool:
+        """Whether anything was written."""
+        return self._writer is not None
+
+    @property
+    def is_paused(self) -> bool:
+        """Whether it was begun and nothing is written at present."""
+        return self.has_begun and self._paused
+
+    def begin(self, phase: Phase) -> None:
+        """Begins to write, or goes on after a pause; what was counted before is a window.
+
+        Raises:
+            LogDirectoryError: nothing can be written to the log directory.
+        """
+        if not self._paused:
+            return
+        if self._writer is None:
+            self._writer = RecordingWriter(self._log_dir, self._options, self.recorder)
+        self._writer.write_job(finished=False)
+        self._paused = False
+        self._due = self.recorder.seconds() + self._writer.interval_seconds()
+        self.switch(phase)
+
+    def pause(self) -> None:
+        """Writes what is left and a finished job; what follows is counted, but not yet cut."""
+        if self._paused or self._writer is None:
+            return
+        now = self.recorder.seconds()
+        self._account(now)
+        self._is_owing = not self._writer.may_write(now)
+        if not self._is_owing:
+            self._cut(self._writer)
+        self._phase = NO_PHASE
+        self._writer.write_job(finished=True)
+        self._paused = True
+
+    def finish(self) -> None:
+        """Writes the last window and a finished job, and detaches. What was counted in a pause
+        that nothing followed is left out: the recording ended with it.
+        """
+        try:
+            if self._writer is not None and (self._is_owing or not self._paused):
+                self._account(self.recorder.seconds())
+                self._cut(self._writer, last=True)
+                self._writer.write_job(finished=True)
+        finally:
+            self.release()
+
+    def release(self) -> None:
+        """Detaches and closes the file, without writing."""
+        writer, self._writer = self._writer, None
+        self._paused = True
+        try:
+            self.recorder.detach()
+        finally:
+            if writer is not None:
+                writer.close()
+
+    def switch(self, phase: Phase) -> None:
+        """A phase began or ended: `phase` follows."""
+        now = self.recorder.seconds()
+        self._account(now)
+        self._phase = phase
+        if self._writer is None or self._paused:
+            return
+        if now - self._cut_at >= _SHORTEST_SECONDS and self._writer.may_write(now):
+            self._cut(self._writer)
+
+    def tick(self) -> None:
+        """Cuts a window because it is time."""
+        if self._writer is None or self._paused:
+            return
+        now = self.recorder.seconds()
+        self._account(now)
+        self._due = now + self._writer.interval_seconds()
+        if self._writer.may_write(now):
+            self._cut(self._writer)
+
+    def wait_seconds(self) -> float | None:
+        """How long to wait before the next `tick`; None while nothing is written."""
+        if self._writer is None or self._paused or not self.recorder.attached:
+            return None
+        return max(0.0, self._due - self.recorder.seconds())
+
+    def _account(self, seconds: float) -> None:
+        """Notes how long the present phase took: a window that covers several gets the longest."""
+        key = (self._phase.name, self._phase.epoch)
+        self._spent[key] = self._spent.get(key, 0.0) + max(0.0, seconds - self._since)
+        self._since = max(self._since, seconds)
+
+    def _cut(self, writer: RecordingWriter, last: bool = False) -> None:
+        name, epoch = max(self._spent, key=lambda key: self._spent[key])
+        window = self._cutter.cut(name, epoch, self.step)
+        self._spent = {}
+        self._cut_at = self._since = max(self._since, window.end_seconds)
+        self._due = self._cut_at + writer.interval_seconds()
+        writer.write_window(window, last)
