@@ -23,9 +23,10 @@ VERSION: Final = 1
 """Version of everything a recording writes; raised when an older reader would misread it."""
 
 _PREFIX: Final = struct.Struct("<4sII")
-_DTYPES: Final = frozenset(("<i8", "<f8", "<u8", "|u1"))
+_DTYPES: Final = {name: np.dtype(name) for name in ("<i8", "<f8", "<u8", "|u1")}
 _MAX_HEADER_BYTES: Final = 16 * 1024**2
 _MAX_BODY_BYTES: Final = 256 * 1024**2
+_MAX_DIMENSIONS: Final = 8
 _COMPRESSION_LEVEL: Final = 6
 
 Array = npt.NDArray[Any]
@@ -93,9 +94,12 @@ def decode(data: bytes) -> tuple[dict[str, Any], dict[str, Array]]:
 def _checked(name: Any, dtype: Any, shape: Any) -> tuple[str, np.dtype[Any], tuple[int, ...]]:
     if not isinstance(name, str) or dtype not in _DTYPES or not isinstance(shape, list):
         raise PayloadError(f"unreadable array {name!r}")
-    if not all(type(n) is int and 0 <= n <= _MAX_BODY_BYTES for n in shape):
-        raise PayloadError(f"array {name!r} has the impossible shape {shape}")
-    return name, np.dtype(dtype), tuple(shape)
+    if len(shape) > _MAX_DIMENSIONS:
+        raise PayloadError(f"array {name!r} has {len(shape)} dimensions")
+    for n in shape:
+        if type(n) is not int or not 0 <= n <= _MAX_BODY_BYTES:
+            raise PayloadError(f"array {name!r} has the impossible shape {shape}")
+    return name, _DTYPES[dtype], tuple(shape)
 
 
 def _inflate(

@@ -195,6 +195,9 @@ class Window:
 
 _SCALARS: Final = ("sequence", "start_seconds", "end_seconds", "phase", "epoch", "step")
 _PARTS: Final = {"bins": BinSeries, "files": FileTable, "folded": FileTable, "slow": SlowFiles}
+_FIELDS: Final = {
+    kind: tuple(item.name for item in fields(kind)) for kind in (ModuleWindow, *_PARTS.values())
+}
 
 
 def _flatten(prefix: str, part: Any, meta: dict[str, Any], arrays: dict[str, Any]) -> None:
@@ -212,12 +215,12 @@ def _restore(kind: type[Any], prefix: str, values: Mapping[str, Any]) -> Any:
     """Builds a dataclass from the flat names; unknown names are ignored, missing ones default."""
     arguments = {}
     parts = _PARTS if kind is ModuleWindow else {}
-    for item in fields(kind):
-        key = f"{prefix}/{item.name}"
-        if item.name in parts:
-            arguments[item.name] = _restore(parts[item.name], key, values)
+    for name in _FIELDS[kind]:
+        key = f"{prefix}/{name}"
+        if name in parts:
+            arguments[name] = _restore(parts[name], key, values)
         elif key in values:
-            arguments[item.name] = values[key]
+            arguments[name] = values[key]
     return kind(**arguments)
 
 

@@ -121,7 +121,7 @@ def files_of(selection: Selection, name: str) -> tuple[int, bool]:
         elif shown.size == 1:
             total += int(module.files_active[shown[0]])
         else:
-            rows = mask[module.files["window"]]
+            rows = columns.rows_of(module.files, mask)
             listed = np.unique(module.files["file"][rows]).size
             total += max(listed, int(module.files_active[shown].max()))
             exact &= lists_all_files(module, mask)

@@ -14,13 +14,12 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from tensorboard_plugin_darshan import counters, payload
+from tensorboard_plugin_darshan import counters
 from tensorboard_plugin_darshan.window import (
     BIN_COLUMNS,
     FILE_COLUMNS,
     HISTOGRAMS,
     N_HISTOGRAM_BINS,
-    PROCESS_IO,
     FileTable,
     ModuleWindow,
     Window,
@@ -87,7 +86,8 @@ class ModuleColumns:
         files_active, files_total: `[n_windows] int64`.
         partial: `[n_windows] bool`.
         bin_sums: `[n_windows, len(BIN_COLUMNS)] int64`, each window's bins added up.
-        bins: `window`, `place` (on the recording's grid), `width` (nanoseconds), `BIN_COLUMNS`.
+        bin_width: `[n_windows] int64`, nanoseconds.
+        bins: `window`, `place` (on the recording's grid), `BIN_COLUMNS`.
         files, folded: `window`, `file`, `FILE_COLUMNS`.
         histograms, histograms_total: `window`, `place` (flat, `HISTOGRAMS` by bins), `count`;
             zeros left out.
@@ -102,6 +102,7 @@ class ModuleColumns:
     files_total: Array
     partial: Array
     bin_sums: Array
+    bin_width: Array
     bins: Table
     files: Table
     folded: Table
@@ -121,8 +122,22 @@ class ModuleColumns:
         return total
 
 
+def rows_of(table: Table, mask: Array) -> Any:
+    """The rows of the windows in `mask` as an index: a slice when these follow each other, as
+    the windows of a stretch of time do.
+    """
+    windows = np.flatnonzero(mask)
+    if not windows.size:
+        return slice(0, 0)
+    first, last = windows[0], windows[-1]
+    if last - first + 1 == windows.size:
+        edges = np.array([first, last + 1], table["window"].dtype)
+        return slice(*np.searchsorted(table["window"], edges).tolist())
+    return np.flatnonzero(mask[table["window"]])
+
+
 def build_module(name: str, windows: Sequence[Window], index: FileIndex) -> ModuleColumns:
-    """The module's columns over `windows`; `check_window` must have accepted each."""
+    """The module's columns over `windows`; `checks.check_window` must have accepted each."""
     layout = counters.LAYOUTS[name]
     parts = [(i, w.modules[name]) for i, w in enumerate(windows) if name in w.modules]
     n = len(windows)
@@ -142,6 +157,7 @@ def build_module(name: str, windows: Sequence[Window], index: FileIndex) -> Modu
         files_total=spread((), np.int64, lambda m: m.files_total),
         partial=spread((), np.bool_, lambda m: m.partial),
         bin_sums=spread((len(BIN_COLUMNS),), np.int64, lambda m: m.bins.values.sum(axis=0)),
+        bin_width=spread((), np.int64, lambda m: round(m.bins.width_seconds * 1e9)),
         bins=_bins(parts),
         files=_files(parts, lambda m: m.files, index),
         folded=_files(parts, lambda m: m.folded, index),
@@ -186,44 +202,6 @@ def _concatenate_tables(tables: Sequence[Table], shifts: Array) -> Table:
     return {"window": np.concatenate(rows), **merged}
 
 
-def check_window(window: Window) -> None:
-    """Accepts only windows whose arrays have the shapes that the columns need.
-
-    Raises:
-        payload.PayloadError: it has not; the data is damaged.
-    """
-    if np.shape(window.process_io) != (len(PROCESS_IO),):
-        raise payload.PayloadError("damaged: process_io has another length")
-    if not (0 <= window.start_seconds <= window.end_seconds < 1e10):
-        raise payload.PayloadError("damaged: impossible times")
-    for name, module in window.modules.items():
-        if name in counters.LAYOUTS and not _fits(counters.LAYOUTS[name], module):
-            raise payload.PayloadError(f"damaged: arrays of {name} have impossible shapes")
-
-
-def _fits(layout: counters.ModuleLayout, module: ModuleWindow) -> bool:
-    bins, histograms = module.bins, (len(HISTOGRAMS), N_HISTOGRAM_BINS)
-    return (
-        module.counters.shape == (len(layout.counters),)
-        and module.fcounters.shape == (len(layout.fcounters),)
-        and bool(np.isfinite(module.fcounters).all())
-        and bins.values.ndim == 2
-        and bins.values.shape[1] == len(BIN_COLUMNS)
-        and 1e-6 <= bins.width_seconds < 1e6
-        and bins.first >= 0
-        and all(
-            table.values.shape == (len(table.ids), len(FILE_COLUMNS))
-            for table in (module.files, module.folded)
-        )
-        and module.histograms.shape == histograms
-        and module.histograms_total.shape == histograms
-        and module.slow.bins.shape == (len(module.slow.ids), 2)
-        and module.slow.values.shape == module.slow.ids.shape
-        and module.common_sizes.ndim == 2
-        and module.common_sizes.shape[1] == 2
-    )
-
-
 def _owners(parts: Parts, lengths: Iterable[int]) -> Array:
     return np.repeat(np.array([i for i, _ in parts], np.int32), list(lengths))
 
@@ -241,13 +219,11 @@ def _bins(parts: Parts) -> Table:
     lengths = [len(bins.values) for bins in series]
     values = _stack([bins.values for bins in series], len(BIN_COLUMNS))
     firsts = np.array([bins.first for bins in series], np.int64)
-    widths = np.array([round(bins.width_seconds * 1e9) for bins in series], np.int64)
     starts = np.cumsum(lengths, dtype=np.int64) - np.array(lengths, np.int64)
     place = np.arange(len(values)) + np.repeat(firsts - starts, lengths)
     return {
         "window": _owners(parts, lengths),
         "place": narrow(place),
-        "width": narrow(np.repeat(widths, lengths)),
         **{name: narrow(values[:, k]) for k, name in enumerate(BIN_COLUMNS)},
     }
 

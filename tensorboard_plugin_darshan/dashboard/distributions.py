@@ -114,7 +114,7 @@ def _add_slow(found: Histograms, slow: columns.Table, window: int, paths: list[s
 
 def _listed_files(module: columns.ModuleColumns, mask: Array) -> dict[str, Array]:
     """Listed files of the windows that count, each once: `file` and its added-up columns."""
-    rows = mask[module.files["window"]]
+    rows = columns.rows_of(module.files, mask)
     file, owner = np.unique(module.files["file"][rows], return_inverse=True)
     listed = {"file": file}
     for column in ("opens", *(name for pair in _TRANSFERS for name in pair)):

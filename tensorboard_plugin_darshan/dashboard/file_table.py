@@ -158,7 +158,7 @@ def _recording_rows(
     """Paths of one recording's files and directories, and their columns added up."""
     tables = []
     for table in (module.files, module.folded):
-        rows = slice(None) if mask.all() else mask[table["window"]]
+        rows = columns.rows_of(table, mask)
         tables.append({name: values[rows] for name, values in table.items() if name != "window"})
     file = np.concatenate([table["file"] for table in tables])
     n = len(recording.index.paths)

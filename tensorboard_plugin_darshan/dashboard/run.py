@@ -80,7 +80,7 @@ _SCALARS = (
 
 
 def build_windows(windows: Sequence[Window], index: columns.FileIndex) -> Windows:
-    """Columns of windows that `columns.check_window` accepted, in the order of their sequence."""
+    """Columns of windows that `checks.check_window` accepted, in the order of their sequence."""
     for window in windows:
         index.name(window.names)
     io = [window.process_io for window in windows]

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from tensorboard_plugin_darshan import metadata, payload, summary
-from tensorboard_plugin_darshan.dashboard import columns
+from tensorboard_plugin_darshan.dashboard import checks, columns
 from tensorboard_plugin_darshan.dashboard.run import (
     Job,
     Recording,
@@ -154,11 +154,9 @@ def _news(known: _Known, tag: str, data: Sequence[Any]) -> Sequence[Any]:
 def _decode(known: _Known, name: str, data: Sequence[Any]) -> list[Window]:
     windows = []
     for datum in data:
-        try:
-            window = summary.parse_window(datum.numpy)
-            columns.check_window(window)
-        except payload.PayloadError as error:
-            known.problems[f"{name}: {error}"] = None
+        window = _parse(datum)
+        if isinstance(window, payload.PayloadError):
+            known.problems[f"{name}: {window}"] = None
             known.unreadable += 1
             continue
         if window.sequence <= known.last_sequence:
@@ -169,3 +167,12 @@ def _decode(known: _Known, name: str, data: Sequence[Any]) -> list[Window]:
         known.first_wall_time = known.first_wall_time or datum.wall_time
         windows.append(window)
     return windows
+
+
+def _parse(datum: Any) -> Window | payload.PayloadError:
+    try:
+        window = summary.parse_window(datum.numpy)
+        checks.check_window(window)
+    except payload.PayloadError as error:
+        return error
+    return window

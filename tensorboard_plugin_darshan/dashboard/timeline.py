@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
@@ -88,7 +88,7 @@ def timeline(
         for name in selection.modules:
             module = recording.windows.modules.get(name)
             if module is not None:
-                _add_bins(sums, module.bins, selection.masks[place], edges - offset)
+                _add_bins(sums, module, selection.masks[place], edges - offset)
     active = sum(bool(mask.any()) for mask in selection.masks)
     inside = np.diff(np.minimum(edges / _NANO, selection.run.duration))
     return Timeline(edges / _NANO, np.maximum(inside, width / _NANO / 10), sums, active)
@@ -97,10 +97,10 @@ def timeline(
 def _width(selection: Selection, start: int, end: int, max_bins: int) -> int:
     """Width of a bin in nanoseconds."""
     widths = [
-        int(module.bins["width"].min())
+        int(module.bin_width[module.present & mask].min())
         for name in selection.modules
-        for _, _, module, _ in selection.parts(name)
-        if module.bins["width"].size
+        for _, _, module, mask in selection.parts(name)
+        if (module.present & mask).any()
     ]
     width = min(widths, default=10_000_000)
     while -(-end // width) - start // width > max_bins:
@@ -108,27 +108,24 @@ def _width(selection: Selection, start: int, end: int, max_bins: int) -> int:
     return width
 
 
-def _add_bins(sums: dict[str, Array], bins: columns.Table, mask: Array, edges: Array) -> None:
+def _add_bins(
+    sums: dict[str, Array], module: columns.ModuleColumns, mask: Array, edges: Array
+) -> None:
     """Adds a module's bins to `sums`; `edges` in nanoseconds on the recording's own grid."""
-    for rows, width in _rows_by_width(bins, mask):
-        place = bins["place"][rows].astype(np.int64)
-        steps = np.diff(place, prepend=-1)
-        if (steps < 0).any():
+    shown = module.present & mask
+    for width in np.unique(module.bin_width[shown]).tolist():
+        rows = columns.rows_of(module.bins, shown & (module.bin_width == width))
+        place = module.bins["place"][rows]
+        if not place.size:
+            continue
+        if (place[1:] < place[:-1]).any():
             order = np.argsort(place, kind="stable")
-            rows, place = np.arange(len(bins["place"]))[rows][order], place[order]
-            steps = np.diff(place, prepend=-1)
-        new = np.flatnonzero(steps)
-        if new.size:
-            _add_grid(sums, bins, rows, place[new], new, edges / width)
+            rows, place = np.arange(len(module.bins["place"]))[rows][order], place[order]
+        _add_grid(sums, module.bins, rows, place, edges / width)
 
 
 def _add_grid(
-    sums: dict[str, Array],
-    bins: columns.Table,
-    rows: Array | slice,
-    place: Array,
-    new: Array,
-    edges: Array,
+    sums: dict[str, Array], bins: columns.Table, rows: Any, place: Array, edges: Array
 ) -> None:
     """Adds bins of one width to `sums`.
 
@@ -136,26 +133,21 @@ def _add_grid(
         sums: column → `[n_edges - 1]`.
         bins: the columns.
         rows: the rows that count, in the order of their places.
-        place: `[n_places]` places on the grid, strictly rising.
-        new: for each place its first row among `rows`; two windows can share a bin.
+        place: `[n_rows]` places on the grid, rising; two windows can share a bin.
         edges: where the sums' bins begin and end, in widths of the grid.
     """
-    whole = np.floor(edges).astype(np.int64)
-    below = np.searchsorted(place, whole)
-    inside = np.minimum(below, len(place) - 1)
-    part = np.where(place[inside] == whole, edges - whole, 0.0)
+    whole = np.floor(edges)
+    limits = np.clip(whole, 0, np.iinfo(place.dtype).max).astype(place.dtype)
+    below = np.searchsorted(place, limits, "left")
+    above = np.searchsorted(place, limits, "right")
+    below[whole > limits] = len(place)
+    above[limits != whole] = below[limits != whole]
+    cuts, where = np.unique(np.concatenate([below, above]), return_inverse=True)
+    starts = cuts[cuts < len(place)]
     for name, total in sums.items():
-        values = bins[name][rows]
-        if new.size < len(values):
-            values = np.add.reduceat(values, new, dtype=np.int64)
-        until = np.concatenate([[0], np.cumsum(values, dtype=np.int64)])
-        total += np.diff(until[below]) + np.diff(part * values[inside])
-
-
-def _rows_by_width(bins: columns.Table, mask: Array) -> list[tuple[Array | slice, int]]:
-    """Rows of the bins that count, one group for each width of bins."""
-    widths = np.unique(bins["width"])
-    if mask.all() and len(widths) == 1:
-        return [(slice(None), int(widths[0]))]
-    counted = mask[bins["window"]]
-    return [(np.flatnonzero(counted & (bins["width"] == w)), int(w)) for w in widths]
+        if not starts.size:
+            continue
+        pieces = np.add.reduceat(bins[name][rows], starts, dtype=np.int64)
+        until = np.concatenate([[0], np.cumsum(pieces)])[where]
+        before, after = until[: len(below)], until[len(below) :]
+        total += np.diff(before + (edges - whole) * (after - before))
