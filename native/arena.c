@@ -150,9 +150,10 @@ void arena_close(struct arena *arena)
 void *arena_allocate(struct arena *arena, size_t size)
 {
     void *address = NULL;
-    size = (size + 15) & ~(size_t)15;
+    size_t alignment = size % CACHE_LINE == 0 ? CACHE_LINE : 16;
     spin_acquire(&arena->lock);
-    size_t wanted = arena->used + size;
+    size_t start = (arena->used + alignment - 1) & ~(alignment - 1);
+    size_t wanted = start + size;
     if (wanted > arena->capacity) {
         size_t capacity = (wanted + growth - 1) / growth * growth;
         if (capacity > arena->ceiling)
@@ -161,7 +162,7 @@ void *arena_allocate(struct arena *arena, size_t size)
             grow(arena, capacity);
     }
     if (wanted <= arena->capacity) {
-        address = arena->base + arena->used;
+        address = arena->base + start;
         arena->used = wanted;
     }
     spin_release(&arena->lock);

@@ -68,18 +68,20 @@ struct transfers {
     int64_t sizes[SIZE_BUCKETS];
 };
 
+/* What every transfer touches comes first: where threads share a file, the fewer cache lines the
+ * better. */
 struct posix_record {
-    int64_t opens, filenos, dups, seeks, stats, mmaps, fsyncs, fdsyncs;
-    int64_t rename_sources, rename_targets, mode, rw_switches;
-    int64_t memory_not_aligned, file_not_aligned;
-    uint64_t renamed_from;
     int64_t position; /* next implicit offset, shared by all descriptors of the file */
-    struct transfers moved[2];
-    struct span open_stamp, close_stamp;
-    struct timer timers[TIMERS];
-    struct value_set accesses, strides;
+    int64_t rw_switches, memory_not_aligned, file_not_aligned;
     int32_t file_alignment; /* -1: unknown */
     uint8_t last_direction;
+    struct value_set accesses, strides;
+    struct timer timers[TIMERS];
+    struct transfers moved[2];
+    int64_t opens, filenos, dups, seeks, stats, mmaps, fsyncs, fdsyncs;
+    int64_t rename_sources, rename_targets, mode;
+    uint64_t renamed_from;
+    struct span open_stamp, close_stamp;
 };
 
 struct stdio_transfers {

@@ -21,7 +21,8 @@ static size_t slot_size(enum module module)
 {
     size_t record =
         module == POSIX_MODULE ? sizeof(struct posix_record) : sizeof(struct stdio_record);
-    return offsetof(struct slot, posix) + record;
+    /* whole cache lines, so that threads on files of their own do not disturb each other */
+    return (offsetof(struct slot, posix) + record + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE;
 }
 
 static int32_t no_alignment(void *context, const char *name)
