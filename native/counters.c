@@ -264,6 +264,10 @@ static double seconds(int64_t nanoseconds)
 static int64_t *export_top(int64_t *out, const struct value_set *set, value_room more)
 {
     struct value_count top[COMMON_VALUES];
+    if (set->n == 0) {
+        memset(out, 0, 2 * COMMON_VALUES * sizeof(*out));
+        return out + 2 * COMMON_VALUES;
+    }
     value_set_top(set, more, top);
     for (int i = 0; i < COMMON_VALUES; i++) {
         out[i] = top[i].value;

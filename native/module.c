@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "control.h"
 #include "hooks.h"
@@ -149,9 +150,19 @@ static bool parse_module(PyObject *argument, enum module *module)
     return is_recording();
 }
 
+#define BIG_PAGE ((uintptr_t)2 << 20)
+#define BIG_ARRAY (4 * BIG_PAGE)
+
 static PyObject *new_array(size_t items, size_t size)
 {
-    return PyByteArray_FromStringAndSize(NULL, (Py_ssize_t)(items * size));
+    PyObject *array = PyByteArray_FromStringAndSize(NULL, (Py_ssize_t)(items * size));
+    if (array != NULL && items * size >= BIG_ARRAY) {
+        /* else the kernel's work for each small page costs more than the copy */
+        uintptr_t start = ((uintptr_t)PyByteArray_AsString(array) + BIG_PAGE - 1) & ~(BIG_PAGE - 1);
+        uintptr_t end = ((uintptr_t)PyByteArray_AsString(array) + items * size) & ~(BIG_PAGE - 1);
+        madvise((void *)start, end - start, MADV_HUGEPAGE);
+    }
+    return array;
 }
 
 static PyObject *shortened(PyObject *bytes, size_t items, size_t size)

@@ -190,7 +190,8 @@ class WindowCutter:
         return cut
 
     def _cut_module(self, state: _ModuleState, names: dict[int, str]) -> window.ModuleWindow:
-        arrays, places = self._recorder.arrays(state.module, lately=True)
+        arrays = self._recorder.arrays(state.module, lately=True)
+        places = arrays.places
         now = self._recorder.totals(state.module)
         state.reserve(int(places.max(initial=-1)) + 1)
         columns = file_columns(state.module, arrays)

@@ -151,29 +151,28 @@ class Recorder:
         finally:
             _native.mute(before)
 
-    def arrays(self, module: str, lately: bool = False) -> tuple[ModuleArrays, Int64Array]:
-        """Records of a module and their places `[n] int64`, which never change.
+    def arrays(self, module: str, lately: bool = False) -> ModuleArrays:
+        """Records of a module.
 
         With `lately`, only those on which something happened since the last such call: the windows'
         own question, to be asked by one cutter.
         """
         recording, number = self._live(), _MODULES.index(module)
         layout = counters.LAYOUTS[module]
-        places, ids, ints, floats = _native.records(number, lately)
-        indices = np.frombuffer(places, np.uint32).astype(np.int64)
-        names = recording.new_names(number, int(indices.max()) + 1 if len(indices) else 0)
-        arrays = ModuleArrays(
+        indices, ids, ints, floats = _native.records(number, lately)
+        places = np.frombuffer(indices, np.uint32).astype(np.int64)
+        return ModuleArrays(
             np.frombuffer(ids, np.uint64),
-            tuple(map(names.__getitem__, indices.tolist())),
             np.frombuffer(ints, np.int64).reshape(-1, len(layout.counters)),
             np.frombuffer(floats, np.float64).reshape(-1, len(layout.fcounters)),
+            places,
+            recording.new_names(number, int(places.max(initial=-1)) + 1),
         )
-        return arrays, indices
 
     def snapshot(self) -> Snapshot:
         """A copy of all records."""
         seconds = self.seconds()
-        return Snapshot(seconds, {module: self.arrays(module)[0] for module in _MODULES})
+        return Snapshot(seconds, {module: self.arrays(module) for module in _MODULES})
 
     def totals(self, module: str) -> Totals:
         """All records of a module as one."""

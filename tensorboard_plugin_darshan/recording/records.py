@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Final
 
 import numpy as np
@@ -32,15 +34,22 @@ class ModuleArrays:
 
     Attributes:
         ids: `[n] uint64` record ids, Darshan's hash of the name.
-        names: `n` paths; bytes that are not UTF-8 are kept as surrogates.
         counters: `[n, n_counters] int64` in the order of `counters.LAYOUTS[module].counters`.
         fcounters: `[n, n_fcounters] float64`; seconds, timestamps since the recording began.
+        places: `[n] int64` of the records among all of the module; they never change.
+        all_names: paths by place.
     """
 
     ids: UInt64Array
-    names: tuple[str, ...]
     counters: Int64Array
     fcounters: Float64Array
+    places: Int64Array
+    all_names: Sequence[str]
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """`n` paths; bytes that are not UTF-8 are kept as surrogates."""
+        return tuple(map(self.all_names.__getitem__, self.places.tolist()))
 
 
 @dataclass(frozen=True)
