@@ -32,7 +32,7 @@ class DarshanCallback(keras.callbacks.Callback):  # type: ignore[misc]
     once after `fit(callbacks=[DarshanCallback(…)])`), at `close()`, or at exit.
 
     **Phases.** `train` with its epoch lasts until the next epoch or the end of `fit`, so that it
-    holds the checkpoints that other callbacks write at its end; `validation` lies inside it;
+    holds the checkpoints that are written at its end; `validation` lies inside it;
     `evaluate` and `predict` are those called on their own. The step is the number of training
     batches so far, over all calls of `fit`.
 
@@ -117,7 +117,7 @@ class DarshanCallback(keras.callbacks.Callback):  # type: ignore[misc]
     def on_train_begin(self, logs: Any = None) -> None:
         """Begins to record, or goes on."""
         self._depth = 0
-        self._begin("train")
+        self._begin()
         self._note_step(self._step)
 
     def on_train_end(self, logs: Any = None) -> None:
@@ -157,7 +157,7 @@ class DarshanCallback(keras.callbacks.Callback):  # type: ignore[misc]
         """A copy has no recording yet."""
         return {**self.__dict__, "_monitor": None, "_depth": 0}
 
-    def _begin(self, phase: str, epoch: int = -1) -> None:
+    def _begin(self, phase: str = "", epoch: int = -1) -> None:
         is_gone = self._monitor is None or self._monitor.is_displaced
         if self._depth == 0 and is_gone and not self._is_aside:
             self._create_monitor()
@@ -167,7 +167,8 @@ class DarshanCallback(keras.callbacks.Callback):  # type: ignore[misc]
             self._monitor.pause()
             self._monitor.start()
         self._depth += 1
-        self._monitor.begin_phase(phase, epoch)
+        if phase:
+            self._monitor.begin_phase(phase, epoch)
 
     def _end(self) -> None:
         if self._monitor is None or self._depth == 0:

@@ -12,7 +12,10 @@ if TYPE_CHECKING:
     from tensorboard_plugin_darshan.recording.cutter import WindowCutter
     from tensorboard_plugin_darshan.recording.recorder import Recorder
 
-_SHORTEST_SECONDS: Final = 0.001
+_SHORTEST_PHASE_SECONDS: Final = 0.001
+_SHORTEST_GAP_SECONDS: Final = 0.05
+"""A shorter stretch outside all phases joins the phase that follows; cutting takes a few
+milliseconds itself."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,12 +84,14 @@ class Recording:
         """
         if not self._paused:
             return
+        shortest = _SHORTEST_PHASE_SECONDS
         if self._writer is None:
             self._writer = RecordingWriter(self._log_dir, self._options, self.recorder)
+            shortest = _SHORTEST_GAP_SECONDS
         self._writer.write_job(finished=False)
         self._paused = False
         self._due = self.recorder.seconds() + self._writer.interval_seconds()
-        self.switch(phase)
+        self._switch(phase, shortest)
 
     def pause(self) -> None:
         """Writes what is left and a finished job; what follows is counted, but not yet cut."""
@@ -125,12 +130,15 @@ class Recording:
 
     def switch(self, phase: Phase) -> None:
         """A phase began or ended: `phase` follows."""
+        self._switch(phase, _SHORTEST_PHASE_SECONDS if self._phase.name else _SHORTEST_GAP_SECONDS)
+
+    def _switch(self, phase: Phase, shortest: float) -> None:
         now = self.recorder.seconds()
         self._account(now)
         self._phase = phase
         if self._writer is None or self._paused:
             return
-        if now - self._cut_at >= _SHORTEST_SECONDS and self._writer.may_write(now):
+        if now - self._cut_at >= shortest and self._writer.may_write(now):
             self._cut(self._writer)
 
     def tick(self) -> None:
@@ -150,13 +158,13 @@ class Recording:
         return max(0.0, self._due - self.recorder.seconds())
 
     def _account(self, seconds: float) -> None:
-        """Notes how long the present phase took: a window that covers several gets the longest."""
+        """Notes how long the present phase took, for a window that covers several."""
         key = (self._phase.name, self._phase.epoch)
         self._spent[key] = self._spent.get(key, 0.0) + max(0.0, seconds - self._since)
         self._since = max(self._since, seconds)
 
     def _cut(self, writer: RecordingWriter, last: bool = False) -> None:
-        name, epoch = max(self._spent, key=lambda key: self._spent[key])
+        name, epoch = max(self._spent, key=lambda key: (bool(key[0]), self._spent[key]))
         window = self._cutter.cut(name, epoch, self.step)
         self._spent = {}
         self._cut_at = self._since = max(self._since, window.end_seconds)

@@ -5,10 +5,12 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from queue import Empty, SimpleQueue
-from typing import Final
+from typing import Final, TypeVar
 
 _TIMEOUT_SECONDS: Final = 30.0
 _LOOK_SECONDS: Final = 0.5
+
+_Result = TypeVar("_Result")
 
 
 class Worker:
@@ -80,13 +82,16 @@ class Worker:
     def _loop(self) -> None:
         while not self._stopping:
             try:
-                action, done = self._tasks.get(timeout=self._wait_seconds())
+                action, done = self._tasks.get(timeout=self._guarded(self._wait_seconds))
             except Empty:
                 action, done = self._tick, None
-            try:
-                action()
-            except Exception as error:  # whatever it is, the training must go on
-                self._failed(error)
-            finally:
-                if done is not None:
-                    done.set()
+            self._guarded(action)
+            if done is not None:
+                done.set()
+
+    def _guarded(self, call: Callable[[], _Result]) -> _Result | None:
+        try:
+            return call()
+        except Exception as error:  # whatever it is, the training must go on
+            self._failed(error)
+            return None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 from typing import TYPE_CHECKING, Any, Final
 
@@ -12,7 +13,7 @@ from tensorboard_plugin_darshan.recording import process
 from tensorboard_plugin_darshan.recording.event_file import EventFile
 from tensorboard_plugin_darshan.recording.options import Options
 from tensorboard_plugin_darshan.recording.scalars import ScalarSeries
-from tensorboard_plugin_darshan.window import Window
+from tensorboard_plugin_darshan.window import PROCESS_IO, Int64Array, Window
 
 if TYPE_CHECKING:
     from tensorboard_plugin_darshan.recording.recorder import Recorder
@@ -25,6 +26,7 @@ WINDOWS_PER_INTERVAL: Final = 2000
 
 _MIB: Final = 1024**2
 _SECONDS_PER_DAY: Final = 86400
+_WCHAR: Final = PROCESS_IO.index("wchar")
 
 
 class RecordingWriter:
@@ -51,6 +53,7 @@ class RecordingWriter:
         self._windows = 0
         self._piece = 0
         self._piece_began = 0
+        self._counted_bytes = 0
 
     def write_job(self, finished: bool) -> None:
         """Writes who records, where and how; again with `finished` when the recording ends."""
@@ -79,6 +82,7 @@ class RecordingWriter:
         if self._file.bytes_written - self._piece_began >= PIECE_BYTES:
             self._piece += 1
             self._piece_began = self._file.bytes_written
+        window = dataclasses.replace(window, process_io=self._without_own(window.process_io))
         recorded = summary.window_pb(metadata.window_tag(self._piece), window)
         self._file.write(window.sequence, recorded)
         self._windows += 1
@@ -117,6 +121,15 @@ class RecordingWriter:
     def close(self) -> None:
         """Ends the file."""
         self._file.close()
+
+    def _without_own(self, process_io: Int64Array) -> Int64Array:
+        """The kernel's counts without the bytes that this recording wrote meanwhile."""
+        own = self._file.bytes_written - self._counted_bytes
+        self._counted_bytes = self._file.bytes_written
+        corrected = process_io.copy()
+        if corrected[_WCHAR] >= 0:
+            corrected[_WCHAR] = max(0, corrected[_WCHAR] - own)
+        return corrected
 
     def _say(self, note: str) -> None:
         self._notes.append(note)

@@ -36,6 +36,7 @@ class FakeRecorder:
         self._pending = np.zeros(4, np.int64)
         self.attached = True
         self.is_muted = False
+        self.process_io = (-1, -1, -1, -1)
         self.cut_failure: BaseException | None = None
         self.cut_threads: list[threading.Thread] = []
         self.cut_gate: threading.Event | None = None
@@ -96,7 +97,16 @@ class FakeCutter:
             values, np.zeros(len(counters.POSIX.fcounters)), bins=BinSeries(values=bins)
         )
         sequence, self._sequence = self._sequence, self._sequence + 1
-        return Window(sequence, start, self._last, phase, epoch, step, {"POSIX": part})
+        return Window(
+            sequence,
+            start,
+            self._last,
+            phase,
+            epoch,
+            step,
+            {"POSIX": part},
+            process_io=np.array(self._recorder.process_io, np.int64),
+        )
 
 
 def bytes_read(window: Window) -> int:

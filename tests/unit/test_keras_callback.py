@@ -2,90 +2,33 @@ from __future__ import annotations
 
 import copy
 import gc
-import os
 import pickle
 
 import numpy as np
 import pytest
 
 from tests.support import events
-from tests.support.fake_recorder import FakeCutter, FakeSource, bytes_read
-from tests.support.monitors import one_warning
-
-os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
-keras = pytest.importorskip("keras")
-keras_callback = pytest.importorskip("tensorboard_plugin_darshan.recording.keras_callback")
+from tests.support.fake_recorder import FakeSource
+from tests.support.keras_training import (
+    BATCHES,
+    Reading,
+    by_phase,
+    create,
+    create_model,
+    data,
+    evaluate,
+    fit,
+    keras,
+    predict,
+)
 
 pytestmark = pytest.mark.tensorflow
-BATCHES = 3
 
 
 @pytest.fixture
 def source():
     """One with a real clock."""
     return FakeSource()
-
-
-def create(log_dir, attach, /, **options):
-    options = {"flush_secs": 3600.0, **options}
-    return keras_callback.DarshanCallback(log_dir, attach=attach, cutter=FakeCutter, **options)
-
-
-def create_model():
-    keras.utils.set_random_seed(0)
-    model = keras.Sequential([keras.Input((2,)), keras.layers.Dense(1)])
-    model.compile("sgd", "mse", run_eagerly=True)
-    return model
-
-
-class Reading(keras.callbacks.Callback):
-    """Reads in every batch: 1 byte in training, 100 in a test, 10,000 in a prediction."""
-
-    def __init__(self, source, checkpoint=0, fail_in=""):
-        super().__init__()
-        self.source, self.checkpoint, self.fail_in = source, checkpoint, fail_in
-
-    def on_train_batch_begin(self, batch, logs=None):
-        self.source.recorders[-1].count(read=1)
-
-    def on_epoch_end(self, epoch, logs=None):
-        self.source.recorders[-1].count(read=self.checkpoint)
-
-    def on_test_batch_begin(self, batch, logs=None):
-        self.source.recorders[-1].count(read=100)
-        if self.fail_in == "test":
-            raise KeyboardInterrupt
-
-    def on_predict_batch_begin(self, batch, logs=None):
-        self.source.recorders[-1].count(read=10_000)
-
-
-def data():
-    return np.ones((BATCHES * 4, 2), np.float32), np.ones((BATCHES * 4, 1), np.float32)
-
-
-def fit(model, callbacks, epochs=1, validate=False):
-    x, y = data()
-    validation = {"validation_data": (x, y), "validation_batch_size": 4} if validate else {}
-    return model.fit(
-        x, y, batch_size=4, epochs=epochs, callbacks=callbacks, verbose=0, **validation
-    )
-
-
-def evaluate(model, callbacks):
-    return model.evaluate(*data(), batch_size=4, callbacks=callbacks, verbose=0)
-
-
-def predict(model, callbacks):
-    return model.predict(data()[0], batch_size=4, callbacks=callbacks, verbose=0)
-
-
-def by_phase(log_dir):
-    total: dict[tuple[str, int], int] = {}
-    for window in events.windows(log_dir):
-        key = (window.phase, window.epoch)
-        total[key] = total.get(key, 0) + bytes_read(window)
-    return {key: count for key, count in total.items() if count}
 
 
 @pytest.mark.parametrize("is_first", [True, False])
@@ -289,35 +232,3 @@ def test_copies_record_for_themselves(tmp_path, duplicate, is_begun):
     callback.close()
     clone.close()
     assert not any(recorder.attached for recorder in shared_source.recorders)
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"update_freq": "epochs"}, "update_freq must be"),
-        ({"anonymize": True}, "anonymize=True is not available"),
-        ({"flush_secs": None}, "flush_secs must be a number"),
-    ],
-)
-def test_impossible_argument_is_told_once_and_training_goes_on(tmp_path, source, options, message):
-    with one_warning(message):
-        callback = create(tmp_path, source, **options)
-        fit(create_model(), [callback], epochs=2)
-        fit(create_model(), [callback])
-    assert list(tmp_path.iterdir()) == []
-    assert source.recorders == []
-
-
-def test_unwritable_log_dir_is_told_once_and_training_goes_on(tmp_path, source):
-    (tmp_path / "log").write_text("")
-    with one_warning("is a file, not a directory"):
-        callback = create(tmp_path / "log", source)
-        fit(create_model(), [callback], epochs=2)
-        fit(create_model(), [callback])
-    assert not source.recorder.attached
-
-
-def test_recorder_that_is_not_available_is_told_once_and_training_goes_on(tmp_path):
-    source = FakeSource(failure=RuntimeError("recording needs Linux"))
-    with one_warning("recording needs Linux"):
-        fit(create_model(), [create(tmp_path, source)], epochs=2)

@@ -11,8 +11,6 @@ from tests.support import events
 from tests.support.fake_recorder import FakeSource, bytes_read
 from tests.support.monitors import create, lasting, stretches, wait_until
 
-MIB = 1024**2
-
 
 def test_nothing_is_attached_or_written_at_construction(tmp_path, source):
     create(tmp_path / "logs", source)
@@ -86,13 +84,31 @@ def test_each_window_lies_in_one_phase(tmp_path, source, clock):
     assert edges == [(0, 1), (1, 2), (2, 3), (3, 4), (4, 5)]
 
 
-def test_stretch_of_no_length_is_no_window(tmp_path, source, clock):
+def test_short_gap_between_phases_joins_the_next(tmp_path, source, clock):
     with create(tmp_path, source) as monitor:
         for epoch in range(3):
+            source.recorder.count(read=100)
+            clock.now += 0.04
             with monitor.phase("train", epoch):
                 source.recorder.count(read=1)
-                clock.now += 1
-    assert stretches(tmp_path)[:3] == [("train", 0, 1), ("train", 1, 1), ("train", 2, 1)]
+                clock.now += 0.01
+    assert stretches(tmp_path) == [("train", 0, 101), ("train", 1, 101), ("train", 2, 101)]
+
+
+def test_own_writes_are_not_the_training_s(tmp_path, source, clock):
+    with create(tmp_path, source) as monitor:
+        (path,) = events.files(tmp_path)
+        counted = 0
+        for _ in range(3):
+            size = path.stat().st_size
+            source.recorder.process_io = (5, size - counted + 70, 7, 8)
+            counted = size
+            clock.now += 1
+            with monitor.phase("x"):
+                pass
+            assert events.windows(tmp_path)[-1].process_io.tolist() == [5, 70, 7, 8]
+        source.recorder.process_io = (-1, -1, -1, -1)
+    assert events.windows(tmp_path)[-1].process_io.tolist() == [-1, -1, -1, -1]
 
 
 def test_phase_ends_when_its_block_raises(tmp_path, source, clock):
@@ -190,44 +206,6 @@ def test_windows_of_a_step_count(tmp_path, source, clock):
     assert sum(bytes_read(w) for w in events.windows(tmp_path)) == 5
 
 
-def test_scalars_have_the_training_step(tmp_path, source, clock):
-    read, write, busy, calls = metadata.SCALAR_TAGS
-    with create(tmp_path, source) as monitor:
-        monitor.step(0)
-        for step in (0, 0, 4, 4, 9):
-            monitor.step(step)
-            source.recorder.count(read=3 * MIB, written=MIB, opens=8, busy=0.5)
-            clock.now += 2
-            with monitor.phase("x"):
-                clock.now += 2
-    # Windows end at 2, 4, …, 20 s; the step rises in those that end at 2, 10 and 18 s.
-    found = events.scalars(tmp_path)
-    assert [list(points) for points in found.values()] == [[0, 4, 9]] * 4
-    assert found[read] == pytest.approx({0: 3 / 2, 4: 6 / 8, 9: 6 / 8})
-    assert found[write] == pytest.approx({0: 1 / 2, 4: 2 / 8, 9: 2 / 8})
-    assert found[busy] == pytest.approx({0: 25.0, 4: 12.5, 9: 12.5})
-    assert found[calls] == pytest.approx({0: 4.0, 4: 2.0, 9: 2.0})
-
-
-def test_scalars_without_steps_have_the_seconds(tmp_path, source, clock):
-    read = metadata.SCALAR_TAGS[0]
-    with create(tmp_path, source) as monitor:
-        for second in (30.0, 61.0, 61.5, 70.2):
-            source.recorder.count(read=MIB)
-            clock.now = second
-            with monitor.phase("x"):
-                pass
-    found = events.scalars(tmp_path)[read]
-    assert found == pytest.approx({61: 2 / 61.0, 70: 2 / 9.2})
-
-
-def test_short_recording_without_steps_has_one_point(tmp_path, source, clock):
-    with create(tmp_path, source):
-        source.recorder.count(read=MIB)
-        clock.now = 4.0
-    assert events.scalars(tmp_path)[metadata.SCALAR_TAGS[0]] == {4: 0.25}
-
-
 def test_a_window_tag_ends_after_its_share(tmp_path, source, clock, monkeypatch):
     monkeypatch.setattr(writer_module, "PIECE_BYTES", 4000)
     with create(tmp_path, source) as monitor:
@@ -277,9 +255,9 @@ def test_recording_stays_within_its_size(tmp_path, source, clock):
 
 
 def test_allowed_size_is_that_of_the_contract():
-    assert writer_module.allowed_bytes(0) == MIB
-    assert writer_module.allowed_bytes(600) == 11 * MIB
-    assert writer_module.allowed_bytes(86400) == 100 * MIB
+    assert writer_module.allowed_bytes(0) == 1024**2
+    assert writer_module.allowed_bytes(600) == 11 * 1024**2
+    assert writer_module.allowed_bytes(86400) == 100 * 1024**2
 
 
 def test_own_files_are_opened_muted(tmp_path, clock, monkeypatch):
