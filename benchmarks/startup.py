@@ -1,7 +1,7 @@
 """What the package adds to start-up times.
 
-Prints a table; `--json` prints the figures alone. Each row compares a fresh process with the package
-to one without it, in turns, so that whatever else the machine does meets both alike.
+Prints a table; `--json` prints the figures alone. Each row compares fresh processes with what is
+measured to fresh ones without it, in turns, so that whatever else the machine does meets both alike.
 """
 
 from __future__ import annotations
@@ -16,31 +16,26 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
-from pathlib import Path
 from typing import Final
 
 _ADDRESS: Final = re.compile(r"http://[^\s:/]+:(\d+)/")
 _DEADLINE_SECONDS: Final = 60.0
 
-_WITHOUT_PLUGIN: Final = """
-import sys
-from importlib import metadata
-found = metadata.entry_points
-def entry_points(**wanted):
-    return [] if wanted.get("group") == "tensorboard_plugins" else found(**wanted)
-metadata.entry_points = entry_points
-from tensorboard.main import run_main
-sys.argv[0] = "tensorboard"
-run_main()
-"""
-"""Starts TensorBoard as if no package had brought a plugin of its own."""
-
 _WITH_PLUGIN: Final = """
 import sys
-from tensorboard.main import run_main
+sys.modules["tensorflow"] = None
+from tensorboard import default, main
 sys.argv[0] = "tensorboard"
-run_main()
+main.run_main()
 """
+"""Starts TensorBoard as if TensorFlow were not installed: its import takes seconds and would hide
+what is measured.
+"""
+
+_WITHOUT_PLUGIN: Final = _WITH_PLUGIN.replace(
+    "main.run_main", "default.get_dynamic_plugins = list\nmain.run_main"
+)
+"""The same as if no package had brought a plugin of its own."""
 
 
 def python_seconds(statement: str) -> float:
@@ -80,39 +75,21 @@ def tensorboard_seconds(code: str) -> float:
     raise RuntimeError("TensorBoard does not start: " + "".join(said))
 
 
-class Comparison:
-    """Times of pairs of processes, one without and one with what is measured.
-
-    Args:
-        name: what is measured.
-        without: gives seconds without it.
-        with_it: gives seconds with it.
-        pairs: how often.
-    """
-
-    def __init__(
-        self, name: str, without: Callable[[], float], with_it: Callable[[], float], pairs: int
-    ) -> None:
-        self.name = name
-        without(), with_it()  # fills the page cache
-        self.without: list[float] = []
-        self.with_it: list[float] = []
-        for i in range(pairs):
-            for measure, times in sorted(
-                [(without, self.without), (with_it, self.with_it)],
-                key=lambda side, i=i: (side[1] is self.with_it) ^ (i % 2),  # type: ignore[misc]
-            ):
-                times.append(measure())
-
-    def figures(self) -> dict[str, float]:
-        """Medians in milliseconds; `added` is the median of the pairs' differences."""
-        added = [b - a for a, b in zip(self.without, self.with_it, strict=True)]
-        return {
-            "without": round(statistics.median(self.without) * 1e3, 1),
-            "with": round(statistics.median(self.with_it) * 1e3, 1),
-            "added": round(statistics.median(added) * 1e3, 1),
-            "least_added": round((min(self.with_it) - min(self.without)) * 1e3, 1),
-        }
+def compare(
+    without: Callable[[], float], with_it: Callable[[], float], pairs: int
+) -> dict[str, float]:
+    """Medians in milliseconds of what the two take; `added` is that of the pairs' differences."""
+    without(), with_it()  # fills the page cache
+    times: dict[Callable[[], float], list[float]] = {without: [], with_it: []}
+    for i in range(pairs):
+        for measure in (without, with_it) if i % 2 else (with_it, without):
+            times[measure].append(measure() * 1e3)
+    added = [b - a for a, b in zip(times[without], times[with_it], strict=True)]
+    return {
+        "without": round(statistics.median(times[without]), 1),
+        "with": round(statistics.median(times[with_it]), 1),
+        "added": round(statistics.median(added), 1),
+    }
 
 
 def main() -> None:
@@ -123,34 +100,27 @@ def main() -> None:
     parser.add_argument("--starts", type=int, default=7, help="pairs of TensorBoards")
     options = parser.parse_args()
     package = "import tensorboard_plugin_darshan"
-    base = "from tensorboard.plugins import base_plugin"
-    comparisons = [
-        Comparison(
-            "import of the package",
-            lambda: python_seconds("pass"),
-            lambda: python_seconds(package),
-            options.imports,
+    figures = {
+        "import of the package": compare(
+            lambda: python_seconds("pass"), lambda: python_seconds(package), options.imports
         ),
-        Comparison(
-            "import of the entry point (beside TensorBoard's own base_plugin)",
-            lambda: python_seconds(base),
+        "import of the entry point, beyond TensorBoard's own part": compare(
+            lambda: python_seconds("from tensorboard.plugins import base_plugin"),
             lambda: python_seconds(f"{package}.dashboard.plugin"),
             options.imports,
         ),
-        Comparison(
-            "start of TensorBoard until it serves",
+        "start of TensorBoard until it serves": compare(
             lambda: tensorboard_seconds(_WITHOUT_PLUGIN),
             lambda: tensorboard_seconds(_WITH_PLUGIN),
             options.starts,
         ),
-    ]
-    figures = {one.name: one.figures() for one in comparisons}
+    }
     if options.json:
         print(json.dumps(figures, indent=1))
         return
-    print(f"{'milliseconds, medians':66}{'without':>9}{'with':>9}{'added':>9}")
+    print(f"{'milliseconds, medians':58}{'without':>9}{'with':>9}{'added':>9}")
     for name, row in figures.items():
-        print(f"{name:66}{row['without']:9.1f}{row['with']:9.1f}{row['added']:9.1f}")
+        print(f"{name:58}{row['without']:9.1f}{row['with']:9.1f}{row['added']:9.1f}")
 
 
 if __name__ == "__main__":
