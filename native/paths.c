@@ -99,7 +99,8 @@ static bool matches(const char *const *prefixes, bool whole_components, const ch
         size_t width = strlen(*prefixes);
         if (strncmp(name, *prefixes, width) != 0)
             continue;
-        if (!whole_components || name[width] == '/' || name[width] == '\0')
+        if (!whole_components || name[width] == '/' || name[width] == '\0' ||
+            (width > 0 && (*prefixes)[width - 1] == '/'))
             return true;
     }
     return false;
