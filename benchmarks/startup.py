@@ -1,7 +1,7 @@
 """What the package adds to start-up times.
 
-Prints a table; `--json` prints the figures alone. Each row compares fresh processes with what is
-measured to fresh ones without it, in turns, so that whatever else the machine does meets both alike.
+Prints a table; `--json` prints the figures alone. Fresh processes with what is measured are held
+against fresh ones without it, in turns, so that whatever else the machine does meets both alike.
 """
 
 from __future__ import annotations
