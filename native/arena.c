@@ -8,14 +8,14 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #define MIB ((size_t)1024 * 1024)
 #define PREFIX "tensorboard-darshan-"
 
-static const size_t growth = 4 * MIB;
-static const size_t first_capacity = 1 * MIB;
+static const size_t growth_min = MIB / 4, growth_max = 4 * MIB;
 enum { HIGH_DESCRIPTOR = 700, ATTEMPTS = 100, LEADING = 64 };
 
 struct arena_head {
@@ -44,6 +44,19 @@ static void remove_leftovers(const char *directory)
     closedir(entries);
 }
 
+/* NOTE: a file that passes RLIMIT_FSIZE would get the process a signal that ends it. */
+static int reserve(int fd, size_t offset, size_t size)
+{
+    struct rlimit limit;
+    int error;
+    if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && offset + size > limit.rlim_cur)
+        return EFBIG;
+    do
+        error = posix_fallocate(fd, (off_t)offset, (off_t)size);
+    while (error == EINTR);
+    return error;
+}
+
 static int grow(struct arena *arena, size_t capacity)
 {
     struct stat status;
@@ -53,7 +66,7 @@ static int grow(struct arena *arena, size_t capacity)
     if (fstat(arena->fd, &status) != 0 || status.st_dev != arena->device ||
         status.st_ino != arena->inode)
         return -EBADF;
-    int error = posix_fallocate(arena->fd, (off_t)arena->capacity, (off_t)added);
+    int error = reserve(arena->fd, arena->capacity, added);
     if (error != 0)
         return -error;
     void *piece = mmap(arena->base + arena->capacity, added, PROT_READ | PROT_WRITE,
@@ -99,7 +112,7 @@ static int open_in(struct arena *arena, const char *directory)
     int error = create_file(arena, directory);
     if (error != 0)
         return error;
-    error = grow(arena, first_capacity);
+    error = grow(arena, growth_min);
     if (error != 0) {
         unlink(arena->path);
         close(arena->fd);
@@ -155,11 +168,13 @@ void *arena_allocate(struct arena *arena, size_t size)
     size_t start = (arena->used + alignment - 1) & ~(alignment - 1);
     size_t wanted = start + size;
     if (wanted > arena->capacity) {
+        size_t growth = arena->capacity < growth_max ? growth_min : growth_max;
         size_t capacity = (wanted + growth - 1) / growth * growth;
         if (capacity > arena->ceiling)
             capacity = arena->ceiling;
-        if (capacity >= wanted)
-            grow(arena, capacity);
+        /* what failed once is not tried again: nobody waits for it at every call */
+        if (capacity >= wanted && grow(arena, capacity) != 0)
+            arena->ceiling = arena->capacity;
     }
     if (wanted <= arena->capacity) {
         address = arena->base + start;

@@ -33,7 +33,8 @@ struct arena {
 int arena_open(struct arena *arena, const char *directory, size_t ceiling);
 /* Unmaps and unlinks. Nobody may use the arena any more. */
 void arena_close(struct arena *arena);
-/* Zeroed memory, aligned to 16 bytes, or to a cache line where it fills whole ones, or NULL when the ceiling or the file system is full. */
+/* Zeroed memory, aligned to 16 bytes, or to a cache line where it fills whole ones. NULL when the
+ * ceiling is reached or the file system is full. */
 void *arena_allocate(struct arena *arena, size_t size);
 static inline uint64_t arena_offset(const struct arena *arena, const void *address)
 {

@@ -97,7 +97,7 @@ static void at_least(int64_t *highest, int64_t value)
         *highest = value;
 }
 
-void posix_open(struct posix_record *record, int64_t mode, struct span call)
+void posix_open(struct posix_record *record, int32_t mode, struct span call)
 {
     if (mode != 0)
         record->mode = mode;

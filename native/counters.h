@@ -16,7 +16,7 @@ enum {
     SIZE_BUCKETS = 10,
     COMMON_VALUES = 4,   /* shown of each value set */
     VALUE_SET_MAX = 32,  /* kept of each value set, as Darshan does */
-    VALUE_SET_INLINE = 3,
+    VALUE_SET_INLINE = 2,
     POSIX_COUNTERS = 69,
     POSIX_FCOUNTERS = 17,
     STDIO_COUNTERS = 14,
@@ -78,8 +78,8 @@ struct posix_record {
     struct value_set accesses, strides;
     struct timer timers[TIMERS];
     struct transfers moved[2];
-    int64_t opens, filenos, dups, seeks, stats, mmaps, fsyncs, fdsyncs;
-    int64_t rename_sources, rename_targets, mode;
+    int64_t opens, seeks, stats;
+    int32_t filenos, dups, mmaps, fsyncs, fdsyncs, rename_sources, rename_targets, mode;
     uint64_t renamed_from;
     struct span open_stamp, close_stamp;
 };
@@ -115,7 +115,7 @@ void value_set_top(const struct value_set *set, value_room more,
 int size_bucket(int64_t size);
 void timer_add(struct timer *timer, struct span call);
 
-void posix_open(struct posix_record *record, int64_t mode, struct span call);
+void posix_open(struct posix_record *record, int32_t mode, struct span call);
 void posix_dup(struct posix_record *record, struct span call);
 void posix_fileno(struct posix_record *record, struct span call);
 void posix_transfer(struct posix_record *record, enum direction direction, int64_t offset,

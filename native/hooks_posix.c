@@ -31,9 +31,9 @@ struct real_calls real;
         return opened;                                                                             \
     } while (0)
 
-static inline int64_t creation_mode(int flags, mode_t mode)
+static inline int32_t creation_mode(int flags, mode_t mode)
 {
-    return flags & O_CREAT ? (int64_t)mode : 0;
+    return flags & O_CREAT ? (int32_t)mode : 0;
 }
 
 int hook_open(const char *path, int flags, ...)
@@ -84,12 +84,12 @@ int hook___openat64_2(int directory, const char *path, int flags)
 
 int hook_creat(const char *path, mode_t mode)
 {
-    RETURN_OPENED(real.creat(path, mode), AT_FDCWD, path, mode);
+    RETURN_OPENED(real.creat(path, mode), AT_FDCWD, path, (int32_t)mode);
 }
 
 int hook_creat64(const char *path, mode_t mode)
 {
-    RETURN_OPENED(real.creat64(path, mode), AT_FDCWD, path, mode);
+    RETURN_OPENED(real.creat64(path, mode), AT_FDCWD, path, (int32_t)mode);
 }
 
 #define TEMPORARY(name, parameters, arguments)                                                     \

@@ -199,18 +199,28 @@ static PyObject *records(PyObject *self, PyObject *arguments)
                          shortened(fcounters, n, fwide));
 }
 
+/* Names of the records at given places, which are uint32 in a bytes-like object. */
 static PyObject *names(PyObject *self, PyObject *arguments)
 {
     enum module module;
     PyObject *number;
-    unsigned first;
+    const char *places;
+    Py_ssize_t size;
     (void)self;
-    if (!PyArg_ParseTuple(arguments, "OI:names", &number, &first) || !parse_module(number, &module))
+    if (!PyArg_ParseTuple(arguments, "Oy#:names", &number, &places, &size) ||
+        !parse_module(number, &module))
         return NULL;
     uint32_t n = atomic_load(&recorder.table.modules[module].n);
     PyObject *list = PyList_New(0);
-    for (uint32_t i = first; list != NULL && i < n; i++) {
-        const struct file *file = table_slot_at(&recorder.table, module, i)->file;
+    for (Py_ssize_t i = 0; list != NULL && i < size / (Py_ssize_t)sizeof(uint32_t); i++) {
+        uint32_t place;
+        memcpy(&place, places + i * (Py_ssize_t)sizeof(place), sizeof(place));
+        if (place >= n) {
+            PyErr_SetString(PyExc_IndexError, "no record at that place");
+            Py_CLEAR(list);
+            break;
+        }
+        const struct file *file = table_slot_at(&recorder.table, module, place)->file;
         PyObject *name = PyBytes_FromStringAndSize(file->name, (Py_ssize_t)file->name_length);
         if (name == NULL || PyList_Append(list, name) < 0)
             Py_CLEAR(list);

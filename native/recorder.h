@@ -82,7 +82,7 @@ struct report {
 };
 
 /* Reports; all keep errno. */
-void report_open(struct report report, int fd, int directory, const char *path, int64_t mode);
+void report_open(struct report report, int fd, int directory, const char *path, int32_t mode);
 void report_duplicate(struct report report, struct slot *slot, int fd);
 void report_transfer(struct report report, struct slot *slot, enum direction direction,
                      int64_t offset, int64_t size, bool memory_aligned);

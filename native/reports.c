@@ -113,7 +113,7 @@ static inline value_room room(struct value_set *set)
     return arena_at(&recorder.arena, set->more);
 }
 
-void report_open(struct report report, int fd, int directory, const char *path, int64_t mode)
+void report_open(struct report report, int fd, int directory, const char *path, int32_t mode)
 {
     struct entry entry = enter(report.serial);
     if (entry.shard == NULL)

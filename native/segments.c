@@ -3,8 +3,11 @@
 static struct segment_chunk *new_chunk(struct segments *segments, struct arena *arena)
 {
     struct segment_chunk *chunk = NULL;
+    if (atomic_load_explicit(&segments->allowed, memory_order_relaxed) == 0)
+        return NULL; /* no lock on the way of what is dropped anyway */
     spin_acquire(&segments->lock);
-    if (segments->allowed >= SEGMENTS_PER_CHUNK) {
+    uint64_t allowed = atomic_load_explicit(&segments->allowed, memory_order_relaxed);
+    if (allowed > 0) {
         chunk = segments->spare;
         if (chunk != NULL)
             segments->spare = chunk->next;
@@ -12,8 +15,9 @@ static struct segment_chunk *new_chunk(struct segments *segments, struct arena *
             chunk = arena_allocate(arena, sizeof(*chunk));
     }
     if (chunk != NULL) {
-        segments->allowed -= SEGMENTS_PER_CHUNK;
         chunk->n = 0;
+        chunk->room = allowed < SEGMENTS_PER_CHUNK ? (uint32_t)allowed : SEGMENTS_PER_CHUNK;
+        atomic_fetch_sub_explicit(&segments->allowed, chunk->room, memory_order_relaxed);
     }
     spin_release(&segments->lock);
     return chunk;
@@ -24,7 +28,8 @@ void segments_flush(struct segments *segments, struct segment_chunk **chunk)
     if (*chunk == NULL)
         return;
     spin_acquire(&segments->lock);
-    segments->allowed += SEGMENTS_PER_CHUNK - (*chunk)->n;
+    atomic_fetch_add_explicit(&segments->allowed, (*chunk)->room - (*chunk)->n,
+                              memory_order_relaxed);
     (*chunk)->next = segments->full;
     segments->full = *chunk;
     spin_release(&segments->lock);
@@ -34,7 +39,7 @@ void segments_flush(struct segments *segments, struct segment_chunk **chunk)
 void segments_add(struct segments *segments, struct arena *arena, struct segment_chunk **chunk,
                   const struct segment *segment)
 {
-    if (*chunk != NULL && (*chunk)->n == SEGMENTS_PER_CHUNK)
+    if (*chunk != NULL && (*chunk)->n == (*chunk)->room)
         segments_flush(segments, chunk);
     if (*chunk == NULL)
         *chunk = new_chunk(segments, arena);

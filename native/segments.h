@@ -1,5 +1,6 @@
 /* Traced accesses of the POSIX module, Darshan's DXT: each read and write with offset, length,
- * start, end and thread. Bounded; what does not fit is counted. */
+ * start, end and thread. Bounded; what does not fit is counted. A shard sets aside a chunk at a time,
+ * so that the bound is exact but for what other shards have set aside and not yet used. */
 #ifndef DARSHAN_SEGMENTS_H
 #define DARSHAN_SEGMENTS_H
 
@@ -24,7 +25,7 @@ struct segment {
 
 struct segment_chunk {
     struct segment_chunk *next;
-    uint32_t n;
+    uint32_t n, room;
     struct segment segments[SEGMENTS_PER_CHUNK];
 };
 
@@ -32,7 +33,7 @@ struct segments {
     spin_lock lock;
     struct segment_chunk *full;
     struct segment_chunk *spare;
-    uint64_t allowed; /* segments that may still be kept */
+    _Atomic uint64_t allowed; /* segments that may still be kept */
     _Atomic uint64_t dropped;
 };
 

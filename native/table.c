@@ -31,7 +31,7 @@ static int32_t no_alignment(void *context, const char *name)
     return -1;
 }
 
-int table_open(struct table *table, struct arena *arena, uint32_t ceiling, int64_t mmaps_at_first)
+int table_open(struct table *table, struct arena *arena, uint32_t ceiling, int32_t mmaps_at_first)
 {
     table->arena = arena;
     table->ceiling = ceiling;
@@ -137,22 +137,37 @@ struct file *table_file(struct table *table, const char *name, size_t length, bo
     return file;
 }
 
+struct place {
+    uint32_t block, slot, size; /* size: slots of the block */
+};
+
+static struct place place_of_slot(uint32_t i)
+{
+    if (i >= DOUBLED_SLOTS) {
+        i -= DOUBLED_SLOTS;
+        return (struct place){DOUBLING_BLOCKS + i / FULL_BLOCK, i % FULL_BLOCK, FULL_BLOCK};
+    }
+    uint32_t block = 31u - (uint32_t)__builtin_clz(i / FIRST_BLOCK + 1);
+    return (struct place){block, i - FIRST_BLOCK * ((1u << block) - 1), FIRST_BLOCK << block};
+}
+
 struct slot *table_slot_at(const struct table *table, enum module module, uint32_t i)
 {
     const struct module_slots *slots = &table->modules[module];
-    return (struct slot *)(slots->blocks[i / SLOTS_PER_BLOCK] +
-                           (i % SLOTS_PER_BLOCK) * slots->slot_size);
+    struct place place = place_of_slot(i);
+    return (struct slot *)(slots->blocks[place.block] + place.slot * slots->slot_size);
 }
 
 static struct slot *new_slot(struct table *table, struct file *file, enum module module)
 {
     struct module_slots *slots = &table->modules[module];
     uint32_t n = atomic_load_explicit(&slots->n, memory_order_relaxed);
-    if (n / SLOTS_PER_BLOCK >= BLOCKS_MAX)
+    struct place place = place_of_slot(n);
+    if (place.block >= BLOCKS_MAX)
         return NULL;
-    char **block = &slots->blocks[n / SLOTS_PER_BLOCK];
+    char **block = &slots->blocks[place.block];
     if (*block == NULL)
-        *block = arena_allocate(table->arena, SLOTS_PER_BLOCK * slots->slot_size);
+        *block = arena_allocate(table->arena, place.size * slots->slot_size);
     if (*block == NULL)
         return NULL;
     struct slot *slot = table_slot_at(table, module, n);

@@ -12,7 +12,16 @@
 
 enum module { POSIX_MODULE, STDIO_MODULE, MODULES };
 
-enum { SLOTS_PER_BLOCK = 1024, BLOCKS_MAX = 16384, DESCRIPTORS_MAX = 1 << 20 };
+/* Slots lie in blocks that double in size up to a point: small recordings stay small, and large ones
+ * waste little. */
+enum {
+    FIRST_BLOCK = 64,
+    DOUBLING_BLOCKS = 6,
+    DOUBLED_SLOTS = FIRST_BLOCK * ((1 << DOUBLING_BLOCKS) - 1),
+    FULL_BLOCK = FIRST_BLOCK << DOUBLING_BLOCKS,
+    BLOCKS_MAX = 4096,
+    DESCRIPTORS_MAX = 1 << 20,
+};
 
 struct file {
     uint64_t id;
@@ -60,12 +69,12 @@ struct table {
     struct file *other;
     _Atomic uint32_t refused; /* opens that went to `other` */
     struct module_slots *modules; /* in the arena, MODULES of them */
-    int64_t mmaps_at_first;       /* what POSIX_MMAPS begins with */
+    int32_t mmaps_at_first;       /* what POSIX_MMAPS begins with */
     struct slot *_Atomic *descriptors; /* by descriptor */
     struct stream_entry *streams;      /* by the stream's descriptor */
 };
 
-int table_open(struct table *table, struct arena *arena, uint32_t ceiling, int64_t mmaps_at_first);
+int table_open(struct table *table, struct arena *arena, uint32_t ceiling, int32_t mmaps_at_first);
 void table_close(struct table *table);
 /* In a forked child: an empty view that shares nothing with the parent's. */
 void table_forget(struct table *table);

@@ -7,9 +7,10 @@ Counters mean what Darshan's mean (`counters.py` has their names).
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -59,7 +60,7 @@ class _Recording:
         self.exclusions = _choose_exclusions(extended, exclude)
         self.handles = 0
         self.pid = os.getpid()
-        self.names: dict[int, list[str]] = {module: [] for module in range(len(_MODULES))}
+        self._names: dict[int, list[str]] = {module: [] for module in range(len(_MODULES))}
         self._names_lock = threading.Lock()
         try:
             self.redirected = _native.start(
@@ -78,13 +79,17 @@ class _Recording:
             ) from error
         self.begin = _native.status()["begin"]
 
-    def new_names(self, module: int, n: int) -> list[str]:
-        """Names of the first `n` records of a module (they never change)."""
+    def names(self, module: int, places: Int64Array) -> list[str]:
+        """Paths of records, asked from the recording, which must go on."""
+        packed = places.astype(np.uint32).tobytes()
+        return [os.fsdecode(name) for name in _native.names(module, packed)]
+
+    def keep_names(self, module: int, n: int) -> Callable[[Int64Array], Sequence[str]]:
+        """A way to find names of the first `n` records also after the recording has ended."""
         with self._names_lock:
-            known = self.names[module]
-            if len(known) < n:
-                known.extend(os.fsdecode(name) for name in _native.names(module, len(known)))
-            return known
+            kept = self._names[module]
+            kept.extend(self.names(module, np.arange(len(kept), n)))
+        return lambda places: list(map(kept.__getitem__, places.tolist()))
 
 
 _current: _Recording | None = None
@@ -166,7 +171,9 @@ class Recorder:
             np.frombuffer(ints, np.int64).reshape(-1, len(layout.counters)),
             np.frombuffer(floats, np.float64).reshape(-1, len(layout.fcounters)),
             places,
-            recording.new_names(number, int(places.max(initial=-1)) + 1),
+            functools.partial(recording.names, number)
+            if lately
+            else recording.keep_names(number, int(places.max(initial=-1)) + 1),
         )
 
     def snapshot(self) -> Snapshot:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
@@ -37,19 +37,18 @@ class ModuleArrays:
         counters: `[n, n_counters] int64` in the order of `counters.LAYOUTS[module].counters`.
         fcounters: `[n, n_fcounters] float64`; seconds, timestamps since the recording began.
         places: `[n] int64` of the records among all of the module; they never change.
-        all_names: paths by place.
     """
 
     ids: UInt64Array
     counters: Int64Array
     fcounters: Float64Array
     places: Int64Array
-    all_names: Sequence[str]
+    _find_names: Callable[[Int64Array], Sequence[str]]
 
     @cached_property
-    def names(self) -> tuple[str, ...]:
+    def names(self) -> Sequence[str]:
         """`n` paths; bytes that are not UTF-8 are kept as surrogates."""
-        return tuple(map(self.all_names.__getitem__, self.places.tolist()))
+        return self._find_names(self.places)
 
 
 @dataclass(frozen=True)
