@@ -29,7 +29,7 @@ DEFINITIONS: Final[Mapping[str, str]] = {
     "bytes divided by the time shown, and bytes divided by the time that the calls took.",
     "written": "Bytes that write calls took, added over the modules shown. The bandwidth below is "
     "bytes divided by the time shown, and bytes divided by the time that the calls took.",
-    "calls": "Reads, writes and metadata calls (open, close, seek, stat, sync, rename).",
+    "calls": "Reads, writes and metadata calls (open, seek, stat, rename).",
     "files": "Files with any call. A file used through two modules, or by two processes, counts "
     "once for each.",
     "seen": "Bytes that the recorder counted in all modules, divided by rchar + wchar of "
