@@ -14,16 +14,23 @@
 
 #define MIB ((size_t)1024 * 1024)
 #define PREFIX "tensorboard-darshan-"
+#define ARENA_MAGIC "DSHNREC1"
 
 static const size_t growth_min = MIB / 4, growth_max = 4 * MIB;
-enum { HIGH_DESCRIPTOR = 700, ATTEMPTS = 100, LEADING = 64 };
+enum { HIGH_DESCRIPTOR = 700, ATTEMPTS = 100 };
 
-struct arena_head {
-    char magic[8];
-    int64_t pid;
-};
+static bool is_held(int directory, const char *name)
+{
+    int fd = openat(directory, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    if (fd < 0)
+        return false;
+    bool held = flock(fd, LOCK_SH | LOCK_NB) != 0;
+    close(fd);
+    return held;
+}
 
-/* Removes arenas that no living process holds: whoever uses one holds a lock on it. */
+/* Removes arenas that no living process holds: whoever uses one holds a lock on it. Those of ended
+ * children stay while the leader of their session lives, who has yet to read them. */
 static void remove_leftovers(const char *directory)
 {
     DIR *entries = opendir(directory);
@@ -31,15 +38,15 @@ static void remove_leftovers(const char *directory)
         return;
     for (struct dirent *entry; (entry = readdir(entries)) != NULL;) {
         struct stat status;
+        char leader[NAME_MAX + 1];
         if (strncmp(entry->d_name, PREFIX, strlen(PREFIX)) != 0)
             continue;
-        int fd = openat(dirfd(entries), entry->d_name, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
-        if (fd < 0)
-            continue;
-        if (fstat(fd, &status) == 0 && status.st_uid == geteuid() &&
-            flock(fd, LOCK_EX | LOCK_NB) == 0)
+        snprintf(leader, sizeof(leader), "%s", entry->d_name);
+        leader[strcspn(leader, ".")] = '\0';
+        if (fstatat(dirfd(entries), entry->d_name, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
+            S_ISREG(status.st_mode) && status.st_uid == geteuid() &&
+            !is_held(dirfd(entries), leader) && !is_held(dirfd(entries), entry->d_name))
             unlinkat(dirfd(entries), entry->d_name, 0);
-        close(fd);
     }
     closedir(entries);
 }
@@ -78,15 +85,17 @@ static int grow(struct arena *arena, size_t capacity)
 }
 
 /* A file of its own name, locked before anyone else can find it unlocked and remove it. */
-static int create_file(struct arena *arena, const char *directory)
+static int create_file(struct arena *arena, const char *directory, const char *session, bool leads)
 {
     struct stat status;
     for (unsigned attempt = 0; attempt < ATTEMPTS; attempt++) {
-        unsigned salt = (unsigned)getpid() * 2654435761u + attempt * 40503u;
-        snprintf(arena->path, sizeof(arena->path), "%s/" PREFIX "%d-%08x", directory, getpid(),
-                 salt);
+        if (leads)
+            snprintf(arena->path, sizeof(arena->path), "%s/" PREFIX "%s", directory, session);
+        else
+            snprintf(arena->path, sizeof(arena->path), "%s/" PREFIX "%s.%d.%u", directory, session,
+                     getpid(), attempt);
         int fd = open(arena->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
-        if (fd < 0 && errno == EEXIST)
+        if (fd < 0 && errno == EEXIST && !leads)
             continue;
         if (fd < 0)
             return -errno;
@@ -101,15 +110,17 @@ static int create_file(struct arena *arena, const char *directory)
             arena->inode = status.st_ino;
             return 0;
         }
+        unlink(arena->path); /* someone was just looking whether it is a leftover */
         close(fd);
     }
     return -EEXIST;
 }
 
-static int open_in(struct arena *arena, const char *directory)
+static int open_in(struct arena *arena, const char *directory, const char *session, bool leads)
 {
-    remove_leftovers(directory);
-    int error = create_file(arena, directory);
+    if (leads)
+        remove_leftovers(directory);
+    int error = create_file(arena, directory, session, leads);
     if (error != 0)
         return error;
     error = grow(arena, growth_min);
@@ -119,45 +130,80 @@ static int open_in(struct arena *arena, const char *directory)
         return error;
     }
     struct arena_head *head = (struct arena_head *)arena->base;
-    memcpy(head->magic, "DSHNREC1", sizeof(head->magic));
+    memcpy(head->magic, ARENA_MAGIC, sizeof(head->magic));
     head->pid = getpid();
-    arena->used = LEADING;
+    head->parent = getppid();
+    head->base = (uint64_t)(uintptr_t)arena->base;
+    arena->used = ARENA_LEADING;
     return 0;
 }
 
-int arena_open(struct arena *arena, const char *directory, size_t ceiling)
+static int reserve_addresses(struct arena *arena)
+{
+    if (arena->base != NULL)
+        return 0; /* kept from the last time */
+    for (arena->reserved = 65536 * MIB; arena->reserved >= 256 * MIB; arena->reserved /= 4) {
+        void *base = mmap(NULL, arena->reserved, PROT_NONE,
+                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        if (base != MAP_FAILED) {
+            arena->base = base;
+            return 0;
+        }
+    }
+    return -ENOMEM;
+}
+
+/* Gives the pages back, but not the addresses, and leaves the leading bytes readable. */
+static void clear_addresses(struct arena *arena)
+{
+    mmap(arena->base, ARENA_LEADING, PROT_READ | PROT_WRITE,
+         MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+    mmap(arena->base + ARENA_LEADING, arena->reserved - ARENA_LEADING, PROT_NONE,
+         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+    arena->capacity = 0;
+    arena->used = 0;
+}
+
+int arena_open(struct arena *arena, const char *directory, size_t ceiling, const char *session,
+               bool leads)
 {
     const char *temporary = getenv("TMPDIR");
     const char *places[] = {"/dev/shm", temporary && *temporary ? temporary : "/tmp"};
-    memset(arena, 0, sizeof(*arena));
     arena->ceiling = ceiling;
-    for (arena->reserved = 65536 * MIB; arena->reserved >= 256 * MIB; arena->reserved /= 4) {
-        arena->base = mmap(NULL, arena->reserved, PROT_NONE,
-                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-        if (arena->base != MAP_FAILED)
-            break;
-    }
-    if (arena->base == MAP_FAILED)
-        return -ENOMEM;
-    int error = -ENOENT;
-    if (directory != NULL)
-        error = open_in(arena, directory);
-    for (size_t i = 0; directory == NULL && error != 0 && i < 2; i++)
-        error = open_in(arena, places[i]);
+    arena->capacity = arena->used = 0;
+    atomic_store(&arena->lock, 0);
+    int error = reserve_addresses(arena);
     if (error != 0)
-        munmap(arena->base, arena->reserved);
+        return error;
+    error = -ENOENT;
+    if (directory != NULL)
+        error = open_in(arena, directory, session, leads);
+    for (size_t i = 0; directory == NULL && error != 0 && i < 2; i++)
+        error = open_in(arena, places[i], session, leads);
+    if (error != 0)
+        clear_addresses(arena);
     return error;
+}
+
+static void close_file(struct arena *arena)
+{
+    struct stat status;
+    if (fstat(arena->fd, &status) == 0 && status.st_dev == arena->device &&
+        status.st_ino == arena->inode)
+        close(arena->fd);
 }
 
 void arena_close(struct arena *arena)
 {
-    struct stat status;
     unlink(arena->path);
-    if (fstat(arena->fd, &status) == 0 && status.st_dev == arena->device &&
-        status.st_ino == arena->inode)
-        close(arena->fd);
-    munmap(arena->base, arena->reserved);
-    arena->base = NULL;
+    close_file(arena);
+    clear_addresses(arena);
+}
+
+void arena_forget(struct arena *arena)
+{
+    close_file(arena);
+    clear_addresses(arena);
 }
 
 void *arena_allocate(struct arena *arena, size_t size)
@@ -182,4 +228,56 @@ void *arena_allocate(struct arena *arena, size_t size)
     }
     spin_release(&arena->lock);
     return address;
+}
+
+int arena_view_open(struct arena_view *view, const char *path)
+{
+    struct arena_head head;
+    struct stat status;
+    int fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+    if (fd < 0)
+        return -errno;
+    if (fstat(fd, &status) != 0 || status.st_uid != geteuid() || status.st_size < ARENA_LEADING ||
+        pread(fd, &head, sizeof(head), 0) != sizeof(head) || head.base == 0 ||
+        memcmp(head.magic, ARENA_MAGIC, sizeof(head.magic)) != 0) {
+        close(fd);
+        return -EINVAL;
+    }
+    size_t size = (size_t)status.st_size;
+    void *base = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    if (base == MAP_FAILED) {
+        close(fd);
+        return -ENOMEM;
+    }
+    *view = (struct arena_view){base, size, head.base, fd};
+    return 0;
+}
+
+void arena_view_close(struct arena_view *view)
+{
+    munmap(view->base, view->size);
+    close(view->fd);
+    view->base = NULL;
+}
+
+void arena_view_refresh(struct arena_view *view)
+{
+    struct stat status;
+    if (view->fd < 0 || fstat(view->fd, &status) != 0 || (size_t)status.st_size <= view->size)
+        return;
+    void *base = mremap(view->base, view->size, (size_t)status.st_size, MREMAP_MAYMOVE);
+    if (base == MAP_FAILED)
+        return;
+    view->base = base;
+    view->size = (size_t)status.st_size;
+}
+
+bool arena_view_is_alive(const struct arena_view *view)
+{
+    if (view->fd < 0)
+        return true;
+    if (flock(view->fd, LOCK_SH | LOCK_NB) != 0)
+        return true;
+    flock(view->fd, LOCK_UN);
+    return false;
 }

@@ -7,6 +7,7 @@
 #define DARSHAN_ARENA_H
 
 #include <limits.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -14,6 +15,21 @@
 #include "spin.h"
 
 enum { CACHE_LINE = 64 };
+
+/* What begins the file. Pointers in an arena count from `base`, where its own process has it. */
+struct arena_head {
+    char magic[8];
+    int64_t pid;
+    int64_t parent;
+    uint64_t base;
+    int64_t begin; /* monotonic time of time zero, the same in all processes of a training */
+    uint32_t own_writer; /* the process writes its own recording: nobody else counts it */
+    uint32_t unused;
+};
+
+/* NOTE: the leading bytes stay mapped (zeroed) when an arena was closed, as a thread may still be on
+ * its way to a lock in them. The address range is kept for the next arena. */
+enum { ARENA_LEADING = 8192, ARENA_HEAD = 256, SESSION_LENGTH = 24 };
 
 struct arena {
     char *base;
@@ -29,10 +45,14 @@ struct arena {
 };
 
 /* Creates the file in `directory`, or, where that is NULL, in /dev/shm or else $TMPDIR or /tmp.
+ * `session` is the training's; the process that began it leads, others are its children.
  * Returns 0 or -errno. */
-int arena_open(struct arena *arena, const char *directory, size_t ceiling);
-/* Unmaps and unlinks. Nobody may use the arena any more. */
+int arena_open(struct arena *arena, const char *directory, size_t ceiling, const char *session,
+               bool leads);
+/* Unlinks, and gives the memory back but for the leading bytes. */
 void arena_close(struct arena *arena);
+/* In a forked child: gives up the parent's file without touching it. */
+void arena_forget(struct arena *arena);
 /* Zeroed memory, aligned to 16 bytes, or to a cache line where it fills whole ones. NULL when the
  * ceiling is reached or the file system is full. */
 void *arena_allocate(struct arena *arena, size_t size);
@@ -43,6 +63,26 @@ static inline uint64_t arena_offset(const struct arena *arena, const void *addre
 static inline void *arena_at(const struct arena *arena, uint64_t offset)
 {
     return offset ? arena->base + offset : NULL;
+}
+
+/* The same arena from another process: maps what there is, more with each refresh. */
+struct arena_view {
+    char *base;
+    size_t size;
+    uint64_t origin; /* `base` of the process that it belongs to */
+    int fd;          /* -1: this process's own */
+};
+
+int arena_view_open(struct arena_view *view, const char *path);
+void arena_view_close(struct arena_view *view);
+/* Maps what the file has grown by. */
+void arena_view_refresh(struct arena_view *view);
+/* Whether the process that it belongs to lives. */
+bool arena_view_is_alive(const struct arena_view *view);
+/* Where an address of the other process is in this one; NULL stays NULL. */
+static inline void *arena_view_at(const struct arena_view *view, const void *address)
+{
+    return address ? (char *)(uintptr_t)address - (uintptr_t)view->origin + (uintptr_t)view->base : NULL;
 }
 
 #endif

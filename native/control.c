@@ -51,15 +51,18 @@ static void adopt_descriptors(void)
         if (length <= 0 || *path != '/')
             continue;
         path[length] = '\0';
-        report_adopt(fd, path, lseek(fd, 0, SEEK_CUR));
+        report_adopt(fd, NULL, path, lseek(fd, 0, SEEK_CUR));
     }
     closedir(entries);
 }
 
 static void in_child(void)
 {
-    if (atomic_load(&recorder.serial) != 0)
-        recorder_forget();
+    if (atomic_load(&recorder.serial) == 0)
+        return;
+    got_fork();
+    hooks_fork();
+    recorder_fork();
 }
 
 int control_start(const struct recorder_options *options, struct got_report *out)

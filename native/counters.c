@@ -276,8 +276,10 @@ static int64_t *export_top(int64_t *out, const struct value_set *set, value_room
     return out + 2 * COMMON_VALUES;
 }
 
-void posix_export(const struct posix_record *record, value_room accesses, value_room strides,
-                  int64_t counters[POSIX_COUNTERS], double fcounters[POSIX_FCOUNTERS])
+void posix_export(const struct posix_record *record, const struct value_set *accesses,
+                  value_room more_accesses, const struct value_set *strides,
+                  value_room more_strides, int64_t counters[POSIX_COUNTERS],
+                  double fcounters[POSIX_FCOUNTERS])
 {
     const struct transfers *read = &record->moved[READING], *written = &record->moved[WRITING];
     const int64_t head[] = {
@@ -299,8 +301,8 @@ void posix_export(const struct posix_record *record, value_room accesses, value_
     out += SIZE_BUCKETS;
     memcpy(out, written->sizes, sizeof(written->sizes));
     out += SIZE_BUCKETS;
-    out = export_top(out, &record->strides, strides);
-    out = export_top(out, &record->accesses, accesses);
+    out = export_top(out, strides, more_strides);
+    out = export_top(out, accesses, more_accesses);
     memset(out, 0, sizeof(int64_t) * (size_t)(counters + POSIX_COUNTERS - out)); /* ranks */
 
     const int64_t times[] = {

@@ -138,9 +138,12 @@ void stdio_flush(struct stdio_record *record, struct span call);
 void stdio_seek(struct stdio_record *record, int64_t position, struct span call);
 void stdio_close(struct stdio_record *record, struct span call);
 
-/* Copies a record out in Darshan's order and units (seconds). */
-void posix_export(const struct posix_record *record, value_room accesses, value_room strides,
-                  int64_t counters[POSIX_COUNTERS], double fcounters[POSIX_FCOUNTERS]);
+/* Copies a record out in Darshan's order and units (seconds). The value sets are those of the record,
+ * or copies of them. */
+void posix_export(const struct posix_record *record, const struct value_set *accesses,
+                  value_room more_accesses, const struct value_set *strides,
+                  value_room more_strides, int64_t counters[POSIX_COUNTERS],
+                  double fcounters[POSIX_FCOUNTERS]);
 void stdio_export(const struct stdio_record *record, int64_t counters[STDIO_COUNTERS],
                   double fcounters[STDIO_FCOUNTERS]);
 

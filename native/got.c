@@ -383,3 +383,8 @@ void got_restore(void)
     got.loads = 0;
     spin_release(&got.lock);
 }
+
+void got_fork(void)
+{
+    atomic_store(&got.lock, 0);
+}

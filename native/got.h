@@ -38,4 +38,7 @@ bool got_has_new_objects(void);
 /* Puts back what the slots held that still hold a wrapper. */
 void got_restore(void);
 
+/* In a forked child: what was redirected stays so; a lock that was held is free. */
+void got_fork(void);
+
 #endif

@@ -49,5 +49,7 @@ HOOK_LIST(HOOK)
 
 /* Resolves `real`; false where the C library lacks what no C library lacks. */
 bool hooks_resolve(void);
+/* In a forked child: forgets what other threads had begun. */
+void hooks_fork(void);
 
 #endif

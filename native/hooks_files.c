@@ -172,6 +172,12 @@ SUBMIT_LIST(lio_listio64)
 FETCH(aio_return)
 FETCH(aio_return64)
 
+void hooks_fork(void)
+{
+    atomic_store(&pending_lock, 0);
+    pending_end = 0;
+}
+
 static void forget_descriptors(unsigned first, unsigned last)
 {
     if (recording() == 0)

@@ -1,5 +1,5 @@
-/* `tensorboard_plugin_darshan._native`: the only file that knows Python. Arguments, the interpreter
- * lock, errors; arrays travel as bytes and byte arrays, which NumPy reads in place. */
+/* `tensorboard_plugin_darshan._native`: begins and ends recordings. This file and module_reading.c are
+ * the only ones that know Python: arguments, the interpreter lock, errors. */
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 
@@ -10,9 +10,11 @@
 #include "control.h"
 #include "hooks.h"
 #include "snapshot.h"
+#include "module_reading.h"
 
 /* The exclusions of the recording that goes on; a NULL-terminated list in one allocation. */
 static char **kept_excluded, **kept_included;
+static char *kept_directory;
 
 static char **copy_strings(PyObject *list)
 {
@@ -68,15 +70,18 @@ static PyObject *report_as_dict(const struct got_report *report)
 
 static PyObject *start(PyObject *self, PyObject *arguments)
 {
-    const char *directory;
+    const char *directory, *session;
     unsigned long long arena_ceiling, segments_max;
     unsigned files_ceiling;
-    int extended;
+    int extended, leads, children;
+    long long begin;
+    double begin_wall;
     PyObject *excluded, *included;
     static struct got_report report;
     (void)self;
-    if (!PyArg_ParseTuple(arguments, "zKIKpOO:start", &directory, &arena_ceiling, &files_ceiling,
-                          &segments_max, &extended, &excluded, &included))
+    if (!PyArg_ParseTuple(arguments, "zKIKpOOsppLd:start", &directory, &arena_ceiling,
+                          &files_ceiling, &segments_max, &extended, &excluded, &included, &session,
+                          &leads, &children, &begin, &begin_wall))
         return NULL;
     if (atomic_load(&recorder.serial) != 0) {
         PyErr_SetString(PyExc_RuntimeError, "a recording goes on in this process already");
@@ -88,8 +93,14 @@ static PyObject *start(PyObject *self, PyObject *arguments)
     if ((kept_excluded = copy_strings(excluded)) == NULL ||
         (kept_included = copy_strings(included)) == NULL)
         return NULL;
+    free(kept_directory);
+    kept_directory = directory ? strdup(directory) : NULL;
     struct recorder_options options = {
-        .arena_directory = directory,
+        .leads = leads != 0,
+        .children = children != 0,
+        .begin = begin,
+        .begin_wall = begin_wall,
+        .arena_directory = kept_directory,
         .arena_ceiling = arena_ceiling,
         .files_ceiling = files_ceiling,
         .segments_max = segments_max,
@@ -97,6 +108,7 @@ static PyObject *start(PyObject *self, PyObject *arguments)
         .excluded = (const char *const *)kept_excluded,
         .included = (const char *const *)kept_included,
     };
+    strncpy(options.session, session, sizeof(options.session) - 1);
     int error = control_start(&options, &report);
     if (error != 0) {
         errno = -error;
@@ -137,139 +149,14 @@ static PyObject *mute(PyObject *self, PyObject *muted)
     return PyBool_FromLong(was);
 }
 
-static bool parse_module(PyObject *argument, enum module *module)
+/* This process writes its own recording: its parent does not count it. */
+static PyObject *claim(PyObject *self, PyObject *unused)
 {
-    long value = PyLong_AsLong(argument);
-    if (value == -1 && PyErr_Occurred())
-        return false;
-    if (value < 0 || value >= MODULES) {
-        PyErr_SetString(PyExc_ValueError, "no such module");
-        return false;
-    }
-    *module = (enum module)value;
-    return is_recording();
-}
-
-#define BIG_PAGE ((uintptr_t)2 << 20)
-#define BIG_ARRAY (4 * BIG_PAGE)
-
-static PyObject *new_array(size_t items, size_t size)
-{
-    PyObject *array = PyByteArray_FromStringAndSize(NULL, (Py_ssize_t)(items * size));
-    if (array != NULL && items * size >= BIG_ARRAY) {
-        /* else the kernel's work for each small page costs more than the copy */
-        uintptr_t start = ((uintptr_t)PyByteArray_AsString(array) + BIG_PAGE - 1) & ~(BIG_PAGE - 1);
-        uintptr_t end = ((uintptr_t)PyByteArray_AsString(array) + items * size) & ~(BIG_PAGE - 1);
-        madvise((void *)start, end - start, MADV_HUGEPAGE);
-    }
-    return array;
-}
-
-static PyObject *shortened(PyObject *bytes, size_t items, size_t size)
-{
-    if (bytes != NULL && PyByteArray_Resize(bytes, (Py_ssize_t)(items * size)) < 0)
-        Py_CLEAR(bytes);
-    return bytes;
-}
-
-static PyObject *records(PyObject *self, PyObject *arguments)
-{
-    enum module module;
-    PyObject *number;
-    int lately;
-    (void)self;
-    if (!PyArg_ParseTuple(arguments, "Op:records", &number, &lately) ||
-        !parse_module(number, &module))
+    (void)self, (void)unused;
+    if (!is_recording())
         return NULL;
-    size_t room = snapshot_count(module, lately), n = 0;
-    size_t wide = (size_t)counters_of(module) * sizeof(int64_t);
-    size_t fwide = (size_t)fcounters_of(module) * sizeof(double);
-    PyObject *indices = new_array(room, sizeof(uint32_t)), *ids = new_array(room, sizeof(uint64_t));
-    PyObject *counters = new_array(room, wide), *fcounters = new_array(room, fwide);
-    if (indices != NULL && ids != NULL && counters != NULL && fcounters != NULL) {
-        struct record_copies out = {
-            room, (void *)PyByteArray_AsString(indices), (void *)PyByteArray_AsString(ids),
-            (void *)PyByteArray_AsString(counters), (void *)PyByteArray_AsString(fcounters)};
-        Py_BEGIN_ALLOW_THREADS
-        n = snapshot_copy(module, lately, &out);
-        Py_END_ALLOW_THREADS
-    }
-    return Py_BuildValue("(NNNN)", shortened(indices, n, sizeof(uint32_t)),
-                         shortened(ids, n, sizeof(uint64_t)), shortened(counters, n, wide),
-                         shortened(fcounters, n, fwide));
-}
-
-/* Names of the records at given places, which are uint32 in a bytes-like object. */
-static PyObject *names(PyObject *self, PyObject *arguments)
-{
-    enum module module;
-    PyObject *number;
-    const char *places;
-    Py_ssize_t size;
-    (void)self;
-    if (!PyArg_ParseTuple(arguments, "Oy#:names", &number, &places, &size) ||
-        !parse_module(number, &module))
-        return NULL;
-    uint32_t n = atomic_load(&recorder.table.modules[module].n);
-    PyObject *list = PyList_New(0);
-    for (Py_ssize_t i = 0; list != NULL && i < size / (Py_ssize_t)sizeof(uint32_t); i++) {
-        uint32_t place;
-        memcpy(&place, places + i * (Py_ssize_t)sizeof(place), sizeof(place));
-        if (place >= n) {
-            PyErr_SetString(PyExc_IndexError, "no record at that place");
-            Py_CLEAR(list);
-            break;
-        }
-        const struct file *file = table_slot_at(&recorder.table, module, place)->file;
-        PyObject *name = PyBytes_FromStringAndSize(file->name, (Py_ssize_t)file->name_length);
-        if (name == NULL || PyList_Append(list, name) < 0)
-            Py_CLEAR(list);
-        Py_XDECREF(name);
-    }
-    return list;
-}
-
-static PyObject *totals(PyObject *self, PyObject *number)
-{
-    enum module module;
-    struct totals found;
-    (void)self;
-    if (!parse_module(number, &module))
-        return NULL;
-    Py_BEGIN_ALLOW_THREADS
-    snapshot_totals(module, &found);
-    Py_END_ALLOW_THREADS
-    Py_ssize_t wide = counters_of(module) * (Py_ssize_t)sizeof(int64_t);
-    Py_ssize_t fwide = fcounters_of(module) * (Py_ssize_t)sizeof(double);
-    return Py_BuildValue("(Iy#y#y#y#y#y#)", found.records, found.sums, wide, found.maxima, wide,
-                         found.fsums, fwide, found.fmaxima, fwide, found.fminima, fwide,
-                         found.common_sizes, (Py_ssize_t)sizeof(found.common_sizes));
-}
-
-/* Empties the time bins: width in nanoseconds, first place, rows of BIN_COLUMNS, busy time. */
-static PyObject *drain_bins(PyObject *self, PyObject *number)
-{
-    enum module module;
-    (void)self;
-    if (!parse_module(number, &module))
-        return NULL;
-    struct bins *bins = PyMem_Calloc(1, sizeof(*bins));
-    double *idle = PyMem_Calloc(BINS_MAX, sizeof(*idle));
-    PyObject *result = NULL;
-    if (bins != NULL && idle != NULL) {
-        Py_BEGIN_ALLOW_THREADS
-        recorder_drain_bins(module, bins, idle);
-        Py_END_ALLOW_THREADS
-        Py_ssize_t used = bins->used;
-        result = Py_BuildValue("(LLy#y#)", (long long)bins->width, (long long)bins->first,
-                               bins->values, used * (Py_ssize_t)sizeof(*bins->values), idle,
-                               used * (Py_ssize_t)sizeof(*idle));
-    } else {
-        PyErr_NoMemory();
-    }
-    PyMem_Free(bins);
-    PyMem_Free(idle);
-    return result;
+    arena_head_of(recorder.arena.base)->own_writer = 1;
+    Py_RETURN_NONE;
 }
 
 static PyObject *drain_segments(PyObject *self, PyObject *unused)
@@ -278,9 +165,9 @@ static PyObject *drain_segments(PyObject *self, PyObject *unused)
     if (!is_recording())
         return NULL;
     for (int i = 0; i < SHARDS; i++) {
-        spin_acquire(&recorder.shards[i].lock);
-        segments_flush(&recorder.segments, &recorder.shards[i].segments);
-        spin_release(&recorder.shards[i].lock);
+        spin_acquire(&recorder.shared->shards[i].lock);
+        segments_flush(&recorder.segments, &recorder.shared->shards[i].segments);
+        spin_release(&recorder.shared->shards[i].lock);
     }
     struct segment_chunk *chunks = segments_take(&recorder.segments);
     PyObject *list = PyList_New(0);
@@ -301,10 +188,12 @@ static PyObject *status(PyObject *self, PyObject *unused)
     if (!is_recording())
         return NULL;
     return Py_BuildValue(
-        "{sdsIsIsKsKss}", "begin", recorder.begin_wall, "refused",
-        atomic_load(&recorder.table.refused), "mappings", atomic_load(&recorder.mappings),
-        "segments_dropped", (unsigned long long)atomic_load(&recorder.segments.dropped),
-        "arena_bytes", (unsigned long long)recorder.arena.used, "arena", recorder.arena.path);
+        "{sdsLsKsKsssssNsNsN}", "begin", recorder.begin_wall, "begin_monotonic",
+        (long long)recorder.begin, "segments_dropped",
+        (unsigned long long)atomic_load(&recorder.segments.dropped), "arena_bytes",
+        (unsigned long long)recorder.arena.used, "arena", recorder.arena.path, "session",
+        recorder.options.session, "leads", PyBool_FromLong(recorder.options.leads), "children",
+        PyBool_FromLong(recorder.options.children), "extended", PyBool_FromLong(recorder.extended));
 }
 
 static PyObject *redirected(PyObject *self, PyObject *unused)
@@ -338,10 +227,7 @@ static PyMethodDef functions[] = {
     {"is_active", is_active, METH_NOARGS, NULL},
     {"now", now, METH_NOARGS, NULL},
     {"mute", mute, METH_O, NULL},
-    {"records", records, METH_VARARGS, NULL},
-    {"names", names, METH_VARARGS, NULL},
-    {"totals", totals, METH_O, NULL},
-    {"drain_bins", drain_bins, METH_O, NULL},
+    {"claim", claim, METH_NOARGS, NULL},
     {"drain_segments", drain_segments, METH_NOARGS, NULL},
     {"status", status, METH_NOARGS, NULL},
     {"redirected", redirected, METH_NOARGS, NULL},
@@ -349,8 +235,10 @@ static PyMethodDef functions[] = {
     {NULL, NULL, 0, NULL},
 };
 
-static int add_constants(PyObject *module)
+static int fill_module(PyObject *module)
 {
+    if (PyModule_AddFunctions(module, reading_functions) < 0)
+        return -1;
     PyObject *excluded = PyList_New(0), *included = PyList_New(0);
     for (const char *const *path = darshan_excluded; *path; path++)
         PyList_Append(excluded, PyBytes_FromString(*path));
@@ -363,7 +251,7 @@ static int add_constants(PyObject *module)
 }
 
 static PyModuleDef_Slot slots[] = {
-    {Py_mod_exec, (void *)add_constants},
+    {Py_mod_exec, (void *)fill_module},
     {0, NULL},
 };
 

@@ -1,6 +1,7 @@
 #include "recorder.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -32,36 +33,53 @@ uint32_t recording_specially(void)
     return atomic_load_explicit(&recorder.serial, memory_order_acquire);
 }
 
+static int open_memory(const struct recorder_options *options)
+{
+    int error = arena_open(&recorder.arena, options->arena_directory, options->arena_ceiling,
+                           options->session, options->leads);
+    if (error != 0)
+        return error;
+    arena_head_of(recorder.arena.base)->begin = recorder.begin;
+    recorder.shared = shared_of(recorder.arena.base);
+    error = table_open(&recorder.table, &recorder.arena, options->files_ceiling,
+                       &recorder.shared->refused, options->extended ? 0 : -1);
+    if (error != 0) {
+        table_close(&recorder.table);
+        arena_close(&recorder.arena);
+        return error;
+    }
+    recorder.shared->modules = recorder.table.modules;
+    return 0;
+}
+
+static void publish(void)
+{
+    if (++recorder.last_serial == 0)
+        recorder.last_serial = 1;
+    atomic_store(&recorder.serial, recorder.last_serial);
+}
+
 int recorder_start(const struct recorder_options *options)
 {
-    recorder.begin = clock_monotonic() - 1; /* time 0 means "never" */
-    recorder.begin_wall = clock_wall();
+    recorder.options = *options;
+    /* time 0 means "never" */
+    recorder.begin = options->begin ? options->begin : clock_monotonic() - 1;
+    recorder.begin_wall = options->begin ? options->begin_wall : clock_wall();
     recorder.extended = options->extended;
     recorder.exclusions = (struct exclusions){options->excluded, options->included,
                                               options->extended};
     recording_process = getpid();
-    memset(recorder.shards, 0, sizeof(recorder.shards));
     memset(&recorder.segments, 0, sizeof(recorder.segments));
     recorder.segments.allowed = options->segments_max;
     recorder.trace = options->segments_max > 0;
     memset(recorder.bins_begin, 0, sizeof(recorder.bins_begin));
-    atomic_store(&recorder.mappings, 0);
-    atomic_store(&recorder.rings, 0);
     mounts_read(&recorder.mounts);
-    int error = arena_open(&recorder.arena, options->arena_directory, options->arena_ceiling);
-    if (error == 0) {
-        error = table_open(&recorder.table, &recorder.arena, options->files_ceiling,
-                           options->extended ? 0 : -1);
-        if (error != 0)
-            arena_close(&recorder.arena);
-    }
+    int error = open_memory(options);
     if (error != 0) {
         mounts_free(&recorder.mounts);
         return error;
     }
-    if (++recorder.last_serial == 0)
-        recorder.last_serial = 1;
-    atomic_store(&recorder.serial, recorder.last_serial);
+    publish();
     return 0;
 }
 
@@ -70,8 +88,8 @@ void recorder_stop(void)
     atomic_store(&recorder.serial, 0);
     thread_flags |= INSIDE;
     for (int i = 0; i < SHARDS; i++) { /* whoever was inside is out after this */
-        spin_acquire(&recorder.shards[i].lock);
-        spin_release(&recorder.shards[i].lock);
+        spin_acquire(&recorder.shared->shards[i].lock);
+        spin_release(&recorder.shared->shards[i].lock);
     }
     table_close(&recorder.table);
     arena_close(&recorder.arena);
@@ -79,31 +97,56 @@ void recorder_stop(void)
     thread_flags &= ~(unsigned)INSIDE;
 }
 
-/* NOTE: the child leaks its view of the parent's recording on purpose: locks in it may be held by
- * threads that do not exist here, and its memory is shared with the parent. */
-void recorder_forget(void)
+/* Files that a child inherits open, by name: their records are the parent's. */
+struct inherited {
+    int fd;
+    FILE *stream; /* NULL: a descriptor */
+    int64_t position;
+    char *name;
+};
+
+static size_t list_inherited(struct inherited **list)
 {
-    atomic_store(&recorder.serial, 0);
-    table_forget(&recorder.table);
-    thread_flags = 0;
+    struct table *table = &recorder.table;
+    int end = atomic_load(&table->end);
+    size_t n = 0;
+    *list = end > 0 ? calloc(2 * (size_t)end, sizeof(**list)) : NULL;
+    for (int fd = 0; *list != NULL && fd < end; fd++) {
+        const struct slot *slot = atomic_load(&table->descriptors[fd]);
+        FILE *stream = atomic_load(&table->streams[fd].stream);
+        if (slot != NULL)
+            (*list)[n++] = (struct inherited){fd, NULL, slot->posix.position,
+                                              strdup(slot->file->name)};
+        slot = stream ? atomic_load(&table->streams[fd].slot) : NULL;
+        if (slot != NULL)
+            (*list)[n++] = (struct inherited){fd, stream, slot->stdio.position,
+                                              strdup(slot->file->name)};
+    }
+    return n;
 }
 
-void recorder_drain_bins(enum module module, struct bins *into, double idle[BINS_MAX])
+/* NOTE: only the forking thread exists here, and locks may be held by threads that do not; all of
+ * them are in memory that is given up or zeroed first. */
+void recorder_fork(void)
 {
-    int64_t now = recorder_now();
-    into->used = 0;
-    bins_reset(into, recorder.bins_begin[module]);
-    recorder.bins_begin[module] = now;
-    for (int i = 0; i < BINS_MAX; i++)
-        idle[i] = 1.0;
-    for (int i = 0; i < SHARDS; i++) {
-        struct shard *shard = &recorder.shards[i];
-        spin_acquire(&shard->lock);
-        struct bins *bins = shard->bins[module];
-        if (bins != NULL) {
-            bins_merge(into, idle, bins);
-            bins_reset(bins, now);
-        }
-        spin_release(&shard->lock);
+    struct inherited *list = NULL;
+    bool records = recorder.options.children;
+    atomic_store(&recorder.serial, 0);
+    thread_flags = 0;
+    size_t n = records && recorder.extended ? list_inherited(&list) : 0;
+    table_forget(&recorder.table);
+    arena_forget(&recorder.arena);
+    recording_process = getpid();
+    recorder.options.leads = false;
+    memset(&recorder.segments, 0, sizeof(recorder.segments));
+    recorder.segments.allowed = recorder.options.segments_max;
+    records = records && open_memory(&recorder.options) == 0;
+    for (size_t i = 0; i < n; i++) {
+        if (records && list[i].name != NULL)
+            report_adopt(list[i].fd, list[i].stream, list[i].name, list[i].position);
+        free(list[i].name);
     }
+    free(list);
+    if (records)
+        publish();
 }

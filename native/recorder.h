@@ -27,11 +27,46 @@ struct shard {
     struct segment_chunk *segments;
 };
 
+/* What other processes of the training read; it lies in the arena's leading bytes. */
+struct shared {
+    struct module_slots *modules;
+    _Atomic uint32_t refused; /* opens that went to the common record */
+    atomic_uint mappings;     /* files mapped into memory: their reads cannot be seen */
+    atomic_uint rings;        /* io_uring set-ups: their reads cannot be seen */
+    struct shard shards[SHARDS];
+};
+_Static_assert(sizeof(struct shared) <= ARENA_LEADING - ARENA_HEAD, "the leading bytes hold it");
+
+static inline struct arena_head *arena_head_of(char *base)
+{
+    return (struct arena_head *)base;
+}
+static inline struct shared *shared_of(char *base)
+{
+    return (struct shared *)(base + ARENA_HEAD);
+}
+
+struct recorder_options {
+    char session[SESSION_LENGTH];
+    bool leads;       /* began the session, and does not join that of another process */
+    bool children;    /* forked children are recorded too */
+    int64_t begin;    /* monotonic time zero of the session; 0: now */
+    double begin_wall;
+    const char *arena_directory; /* NULL: /dev/shm, else $TMPDIR */
+    uint64_t arena_ceiling;      /* bytes */
+    uint32_t files_ceiling;
+    uint64_t segments_max; /* 0: do not trace */
+    bool extended;
+    const char *const *excluded; /* both end with NULL, kept by the caller */
+    const char *const *included;
+};
+
 struct recorder {
     _Atomic uint32_t serial;  /* of the recording that goes on; 0: none */
     uint32_t last_serial;
     int64_t begin;            /* monotonic time of the recording's time zero */
     double begin_wall;        /* the same moment, seconds since the epoch */
+    struct recorder_options options; /* as given, for children */
     bool extended;
     bool trace;
     struct exclusions exclusions;
@@ -39,11 +74,9 @@ struct recorder {
     struct arena arena;
     struct table table;
     struct segments segments;
-    struct shard shards[SHARDS];
+    struct shared *shared;
     int64_t bins_begin[MODULES]; /* when the bins were emptied last; one drainer */
     atomic_uint next_shard;
-    atomic_uint mappings;     /* files mapped into memory: their reads cannot be seen */
-    atomic_uint rings;        /* io_uring set-ups: their reads cannot be seen */
     void (*objects_loaded)(void); /* called after a thread's dlopen, before its next call */
 };
 
@@ -94,8 +127,9 @@ void report_close(struct report report, struct slot *slot);
 void report_mmap(struct report report, struct slot *slot);
 void report_rename(struct report report, const char *from, const char *to);
 void report_metadata(struct report report, struct slot *slot);
-/* A file that was open when the recording began: a record without an open. */
-void report_adopt(int fd, const char *path, int64_t position);
+/* A file that was open when the recording began, as a descriptor or (not NULL) a stream: a record
+ * without an open. */
+void report_adopt(int fd, FILE *stream, const char *path, int64_t position);
 /* Makes the records of the standard streams, as Darshan does when it begins. */
 void report_standard_streams(void);
 
@@ -108,23 +142,11 @@ void report_stream_flush(struct report report, struct slot *slot);
 void report_stream_seek(struct report report, struct slot *slot, int64_t position);
 void report_stream_close(struct report report, struct slot *slot, int fd);
 
-struct recorder_options {
-    const char *arena_directory; /* NULL: /dev/shm, else $TMPDIR */
-    uint64_t arena_ceiling;      /* bytes */
-    uint32_t files_ceiling;
-    uint64_t segments_max; /* 0: do not trace */
-    bool extended;
-    const char *const *excluded; /* both end with NULL, kept by the caller */
-    const char *const *included;
-};
-
 /* Begins and ends a recording; hooks are somebody else's. Return 0 or -errno. */
 int recorder_start(const struct recorder_options *options);
 void recorder_stop(void);
-/* In a forked child: forgets the parent's recording without touching its memory. */
-void recorder_forget(void);
-
-/* Empties the time bins of a module into `into` and `idle` (see bins_merge). */
-void recorder_drain_bins(enum module module, struct bins *into, double idle[BINS_MAX]);
+/* In a forked child: leaves the parent's recording without touching its memory, and, where children
+ * are recorded, begins the child's own, which knows the inherited files. */
+void recorder_fork(void);
 
 #endif

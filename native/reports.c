@@ -17,7 +17,7 @@ static struct shard *own_shard(void)
     static __thread unsigned own; /* plus one */
     if (own == 0)
         own = atomic_fetch_add_explicit(&recorder.next_shard, 1, memory_order_relaxed) % SHARDS + 1;
-    return &recorder.shards[own - 1];
+    return &recorder.shared->shards[own - 1];
 }
 
 static inline struct entry enter(uint32_t serial)
@@ -129,12 +129,19 @@ void report_open(struct report report, int fd, int directory, const char *path, 
     leave(entry);
 }
 
-void report_adopt(int fd, const char *path, int64_t position)
+void report_adopt(int fd, FILE *stream, const char *path, int64_t position)
 {
-    struct slot *slot = slot_of(POSIX_MODULE, AT_FDCWD, path, true);
-    table_map_descriptor(&recorder.table, fd, slot);
-    if (slot != NULL && position > 0)
-        slot->posix.position = position;
+    struct slot *slot =
+        slot_of(stream ? STDIO_MODULE : POSIX_MODULE, AT_FDCWD, path, true);
+    if (stream != NULL) {
+        table_map_stream(&recorder.table, stream, slot);
+        if (slot != NULL)
+            slot->stdio.position = position;
+    } else {
+        table_map_descriptor(&recorder.table, fd, slot);
+        if (slot != NULL && position > 0)
+            slot->posix.position = position;
+    }
 }
 
 void report_duplicate(struct report report, struct slot *slot, int fd)
@@ -231,7 +238,7 @@ void report_metadata(struct report report, struct slot *slot)
 
 void report_mmap(struct report report, struct slot *slot)
 {
-    atomic_fetch_add_explicit(&recorder.mappings, 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&recorder.shared->mappings, 1, memory_order_relaxed);
     REPORT(POSIX_MODULE, posix, false, record->mmaps++);
 }
 

@@ -13,56 +13,136 @@ int fcounters_of(enum module module)
     return module == POSIX_MODULE ? POSIX_FCOUNTERS : STDIO_FCOUNTERS;
 }
 
+struct arena_view snapshot_own(void)
+{
+    return (struct arena_view){recorder.arena.base, recorder.arena.capacity,
+                               (uint64_t)(uintptr_t)recorder.arena.base, -1};
+}
+
+enum { PATIENCE = 2000 }; /* yields until the holder of a lock is taken for dead */
+
+/* NOTE: a child that was killed in a report leaves its lock taken; what it was writing is read as it
+ * is. In this process every holder comes back. */
+static bool acquire(const struct arena_view *view, spin_lock *lock)
+{
+    if (view->fd < 0) {
+        spin_acquire(lock);
+        return true;
+    }
+    for (int i = 0; i < PATIENCE; i++) {
+        if (atomic_exchange_explicit(lock, 1, memory_order_acquire) == 0)
+            return true;
+        sched_yield();
+    }
+    return false;
+}
+
+static void release(spin_lock *lock, bool acquired)
+{
+    if (acquired)
+        spin_release(lock);
+}
+
+static bool reaches(const struct arena_view *view, const void *address, size_t size)
+{
+    uint64_t offset = (uint64_t)(uintptr_t)address - view->origin;
+    return offset < view->size && size <= view->size - offset;
+}
+
+static const struct module_slots *slots_of(const struct arena_view *view, enum module module)
+{
+    const struct module_slots *modules = shared_of(view->base)->modules;
+    if (!reaches(view, modules, MODULES * sizeof(*modules)))
+        return NULL;
+    return (const struct module_slots *)arena_view_at(view, modules) + module;
+}
+
+uint32_t snapshot_slots(struct arena_view *view, enum module module)
+{
+    const struct module_slots *slots = slots_of(view, module);
+    if (slots == NULL)
+        return 0;
+    uint32_t n = atomic_load_explicit(&slots->n, memory_order_acquire);
+    arena_view_refresh(view); /* whatever these records point to was there before them */
+    return n;
+}
+
+static struct slot *slot_at(const struct arena_view *view, enum module module, uint32_t i)
+{
+    const struct module_slots *slots = slots_of(view, module);
+    struct slot_place place = table_place(slots, i);
+    const char *block = slots->blocks[place.block];
+    return (struct slot *)((char *)arena_view_at(view, block) + place.offset);
+}
+
+const struct file *snapshot_file(struct arena_view *view, enum module module, uint32_t i)
+{
+    return arena_view_at(view, slot_at(view, module, i)->file);
+}
+
 /* NOTE: like Darshan, records of the standard streams show only once something was moved. */
-static bool shows(const struct slot *slot, enum module module, bool lately)
+static bool shows(const struct arena_view *view, const struct slot *slot, enum module module,
+                  bool lately)
 {
     uint32_t touched = __atomic_load_n(&slot->touched, __ATOMIC_RELAXED);
     if (!(touched & (lately ? TOUCHED_LATELY : TOUCHED_EVER)))
         return false;
-    return module != STDIO_MODULE || slot->file->name[0] != '<' ||
+    const struct file *file = arena_view_at(view, slot->file);
+    return module != STDIO_MODULE || file->name[0] != '<' ||
            slot->stdio.moved[READING].calls > 0 || slot->stdio.moved[WRITING].calls > 0;
 }
 
-static uint32_t slots_of(enum module module)
+/* Further values of a set. A room made after the view was refreshed may lie beyond it: then only
+ * those inside the record are seen this time. */
+static value_room room_of(const struct arena_view *view, struct value_set *set)
 {
-    return atomic_load_explicit(&recorder.table.modules[module].n, memory_order_acquire);
+    size_t size = (VALUE_SET_MAX - VALUE_SET_INLINE) * sizeof(struct value_count);
+    if (set->more != 0 && set->more + size <= view->size)
+        return (value_room)(view->base + set->more);
+    if (set->n > VALUE_SET_INLINE)
+        set->n = VALUE_SET_INLINE;
+    return NULL;
 }
 
-static void export(const struct slot *slot, enum module module, int64_t *counters,
-                   double *fcounters)
+/* Copies a record's values out of a copy, so that its lock is held for the copying only. */
+static void export(const struct arena_view *view, struct slot *slot, enum module module,
+                   int64_t *counters, double *fcounters)
 {
-    if (module == POSIX_MODULE)
-        posix_export(&slot->posix, arena_at(&recorder.arena, slot->posix.accesses.more),
-                     arena_at(&recorder.arena, slot->posix.strides.more), counters, fcounters);
-    else
+    if (module == STDIO_MODULE) {
         stdio_export(&slot->stdio, counters, fcounters);
+        return;
+    }
+    struct value_set accesses = slot->posix.accesses, strides = slot->posix.strides;
+    value_room more = room_of(view, &accesses), more_strides = room_of(view, &strides);
+    posix_export(&slot->posix, &accesses, more, &strides, more_strides, counters, fcounters);
 }
 
-size_t snapshot_count(enum module module, bool lately)
+size_t snapshot_count(struct arena_view *view, enum module module, bool lately)
 {
     size_t n = 0;
-    uint32_t slots = slots_of(module);
+    uint32_t slots = snapshot_slots(view, module);
     for (uint32_t i = 0; i < slots; i++)
-        n += shows(table_slot_at(&recorder.table, module, i), module, lately);
+        n += shows(view, slot_at(view, module, i), module, lately);
     return n;
 }
 
-size_t snapshot_copy(enum module module, bool lately, struct record_copies *out)
+size_t snapshot_copy(struct arena_view *view, enum module module, bool lately,
+                     struct record_copies *out)
 {
     size_t n = 0;
-    uint32_t slots = slots_of(module);
+    uint32_t slots = snapshot_slots(view, module);
     size_t counters = (size_t)counters_of(module), fcounters = (size_t)fcounters_of(module);
     for (uint32_t i = 0; i < slots && n < out->room; i++) {
-        struct slot *slot = table_slot_at(&recorder.table, module, i);
-        if (!shows(slot, module, lately))
+        struct slot *slot = slot_at(view, module, i);
+        if (!shows(view, slot, module, lately))
             continue;
-        spin_acquire(&slot->lock);
-        export(slot, module, out->counters + n * counters, out->fcounters + n * fcounters);
+        bool acquired = acquire(view, &slot->lock);
+        export(view, slot, module, out->counters + n * counters, out->fcounters + n * fcounters);
         if (lately)
             slot->touched &= ~(uint32_t)TOUCHED_LATELY;
-        spin_release(&slot->lock);
+        release(&slot->lock, acquired);
         out->indices[n] = i;
-        out->ids[n] = slot->file->id;
+        out->ids[n] = snapshot_file(view, module, i)->id;
         n++;
     }
     return n;
@@ -72,9 +152,8 @@ size_t snapshot_copy(enum module module, bool lately, struct record_copies *out)
  * which there must be thousands before, are left out. */
 enum { SIZES = 8192, PROBES = 64 };
 
-static void count_sizes(struct value_count *sizes, const struct value_set *set)
+static void count_sizes(struct value_count *sizes, const struct value_set *set, value_room more)
 {
-    value_room more = arena_at(&recorder.arena, set->more);
     for (uint32_t i = 0; i < set->n; i++) {
         const struct value_count *seen = value_set_at(set, more, i);
         size_t place = (size_t)((uint64_t)seen->value * 0x9e3779b97f4a7c15ULL >> 51);
@@ -113,22 +192,25 @@ static void add_record(struct totals *totals, enum module module, const int64_t 
     }
 }
 
-void snapshot_totals(enum module module, struct totals *totals)
+void snapshot_totals(struct arena_view *view, enum module module, struct totals *totals)
 {
     int64_t counters[POSIX_COUNTERS];
     double fcounters[POSIX_FCOUNTERS];
-    uint32_t slots = slots_of(module);
+    uint32_t slots = snapshot_slots(view, module);
     struct value_count *sizes = calloc(SIZES, sizeof(*sizes));
     memset(totals, 0, sizeof(*totals));
     for (uint32_t i = 0; i < slots; i++) {
-        struct slot *slot = table_slot_at(&recorder.table, module, i);
-        if (!shows(slot, module, false))
+        struct slot *slot = slot_at(view, module, i);
+        if (!shows(view, slot, module, false))
             continue;
-        spin_acquire(&slot->lock);
-        export(slot, module, counters, fcounters);
-        if (module == POSIX_MODULE && sizes != NULL)
-            count_sizes(sizes, &slot->posix.accesses);
-        spin_release(&slot->lock);
+        bool acquired = acquire(view, &slot->lock);
+        export(view, slot, module, counters, fcounters);
+        if (module == POSIX_MODULE && sizes != NULL) {
+            struct value_set accesses = slot->posix.accesses;
+            value_room more = room_of(view, &accesses);
+            count_sizes(sizes, &accesses, more);
+        }
+        release(&slot->lock, acquired);
         add_record(totals, module, counters, fcounters);
         totals->records++;
     }
@@ -137,4 +219,26 @@ void snapshot_totals(enum module module, struct totals *totals)
         memcpy(totals->common_sizes, sizes, sizeof(totals->common_sizes));
     }
     free(sizes);
+}
+
+void snapshot_drain_bins(struct arena_view *view, enum module module, int64_t begin, int64_t now,
+                         struct bins *into, double idle[BINS_MAX])
+{
+    bins_reset(into, begin);
+    for (int i = 0; i < BINS_MAX; i++)
+        idle[i] = 1.0;
+    arena_view_refresh(view);
+    struct shared *shared = shared_of(view->base);
+    bool alive = arena_view_is_alive(view);
+    for (int i = 0; i < SHARDS; i++) {
+        struct shard *shard = &shared->shards[i];
+        bool acquired = acquire(view, &shard->lock);
+        struct bins *bins = shard->bins[module];
+        if (bins != NULL && (acquired || !alive) && reaches(view, bins, sizeof(*bins))) {
+            bins = arena_view_at(view, bins);
+            bins_merge(into, idle, bins);
+            bins_reset(bins, now);
+        }
+        release(&shard->lock, acquired);
+    }
 }

@@ -1,4 +1,7 @@
-/* Copies of records while they go on changing: each record is consistent in itself. */
+/* Copies of records while they go on changing: each record is consistent in itself.
+ *
+ * Records are read through a view: this process's own arena, or that of a child, which may have been
+ * killed while it held a lock; such locks are waited for a short while only. */
 #ifndef DARSHAN_SNAPSHOT_H
 #define DARSHAN_SNAPSHOT_H
 
@@ -18,10 +21,18 @@ struct record_copies {
 int counters_of(enum module module);
 int fcounters_of(enum module module);
 
+/* The view of this process's own recording. */
+struct arena_view snapshot_own(void);
+/* How many records of a module there are, shown or not. */
+uint32_t snapshot_slots(struct arena_view *view, enum module module);
+/* The file of a record; its name ends with NUL. */
+const struct file *snapshot_file(struct arena_view *view, enum module module, uint32_t i);
+
 /* How many records a copy would take now. */
-size_t snapshot_count(enum module module, bool lately);
+size_t snapshot_count(struct arena_view *view, enum module module, bool lately);
 /* Copies all records, or those touched since the last copy that asked so; returns how many. */
-size_t snapshot_copy(enum module module, bool lately, struct record_copies *out);
+size_t snapshot_copy(struct arena_view *view, enum module module, bool lately,
+                     struct record_copies *out);
 
 enum { COMMON_SIZES = 64 };
 
@@ -33,6 +44,11 @@ struct totals {
     uint32_t records;
 };
 
-void snapshot_totals(enum module module, struct totals *totals);
+void snapshot_totals(struct arena_view *view, enum module module, struct totals *totals);
+
+/* Empties the time bins of a module, which began at `begin`, into `into` and `idle` (see
+ * bins_merge); they begin anew at `now`. */
+void snapshot_drain_bins(struct arena_view *view, enum module module, int64_t begin, int64_t now,
+                         struct bins *into, double idle[BINS_MAX]);
 
 #endif

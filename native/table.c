@@ -31,13 +31,16 @@ static int32_t no_alignment(void *context, const char *name)
     return -1;
 }
 
-int table_open(struct table *table, struct arena *arena, uint32_t ceiling, int32_t mmaps_at_first)
+int table_open(struct table *table, struct arena *arena, uint32_t ceiling,
+               _Atomic uint32_t *refused, int32_t mmaps_at_first)
 {
     table->arena = arena;
     table->ceiling = ceiling;
     table->mmaps_at_first = mmaps_at_first;
     table->n_files = 0;
-    atomic_store(&table->refused, 0);
+    table->refused = refused;
+    atomic_store(refused, 0);
+    atomic_store(&table->lock, 0);
     table->index_size = first_index_size;
     table->index = map_zeroed(table->index_size * sizeof(*table->index));
     if (table->descriptors == NULL)
@@ -65,6 +68,7 @@ void table_close(struct table *table)
     if (table->index)
         munmap(table->index, table->index_size * sizeof(*table->index));
     table->index = NULL;
+    atomic_store(&table->end, 0);
     if (table->descriptors)
         madvise(table->descriptors, DESCRIPTORS_MAX * sizeof(*table->descriptors), MADV_DONTNEED);
     if (table->streams)
@@ -130,7 +134,7 @@ struct file *table_file(struct table *table, const char *name, size_t length, bo
         } else {
             file = table->other;
             if (file != NULL)
-                atomic_fetch_add_explicit(&table->refused, 1, memory_order_relaxed);
+                atomic_fetch_add_explicit(table->refused, 1, memory_order_relaxed);
         }
     }
     spin_release(&table->lock);
@@ -151,11 +155,17 @@ static struct place place_of_slot(uint32_t i)
     return (struct place){block, i - FIRST_BLOCK * ((1u << block) - 1), FIRST_BLOCK << block};
 }
 
+struct slot_place table_place(const struct module_slots *slots, uint32_t i)
+{
+    struct place place = place_of_slot(i);
+    return (struct slot_place){place.block, place.slot * slots->slot_size};
+}
+
 struct slot *table_slot_at(const struct table *table, enum module module, uint32_t i)
 {
     const struct module_slots *slots = &table->modules[module];
-    struct place place = place_of_slot(i);
-    return (struct slot *)(slots->blocks[place.block] + place.slot * slots->slot_size);
+    struct slot_place place = table_place(slots, i);
+    return (struct slot *)(slots->blocks[place.block] + place.offset);
 }
 
 static struct slot *new_slot(struct table *table, struct file *file, enum module module)
@@ -189,7 +199,7 @@ struct slot *table_slot(struct table *table, struct file *file, enum module modu
         file->slots[module] = new_slot(table, file, module);
     struct slot *slot = file->slots[module];
     if (slot == NULL && table->other != NULL) {
-        atomic_fetch_add_explicit(&table->refused, 1, memory_order_relaxed);
+        atomic_fetch_add_explicit(table->refused, 1, memory_order_relaxed);
         slot = table->other->slots[module];
     }
     spin_release(&table->lock);
@@ -201,6 +211,7 @@ void table_map_stream(struct table *table, FILE *stream, struct slot *slot)
     int fd = stream_descriptor(stream);
     if ((unsigned)fd >= DESCRIPTORS_MAX)
         return;
+    table_reaches(table, fd);
     atomic_store_explicit(&table->streams[fd].slot, slot, memory_order_release);
     atomic_store_explicit(&table->streams[fd].stream, stream, memory_order_release);
 }

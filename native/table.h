@@ -67,14 +67,16 @@ struct table {
     size_t n_files;
     uint32_t ceiling; /* most files; then `other` stands for the rest */
     struct file *other;
-    _Atomic uint32_t refused; /* opens that went to `other` */
+    _Atomic uint32_t *refused; /* counts opens that went to `other` */
     struct module_slots *modules; /* in the arena, MODULES of them */
     int32_t mmaps_at_first;       /* what POSIX_MMAPS begins with */
     struct slot *_Atomic *descriptors; /* by descriptor */
     struct stream_entry *streams;      /* by the stream's descriptor */
+    _Atomic int end;                   /* descriptors from here on were never mapped */
 };
 
-int table_open(struct table *table, struct arena *arena, uint32_t ceiling, int32_t mmaps_at_first);
+int table_open(struct table *table, struct arena *arena, uint32_t ceiling,
+               _Atomic uint32_t *refused, int32_t mmaps_at_first);
 void table_close(struct table *table);
 /* In a forked child: an empty view that shares nothing with the parent's. */
 void table_forget(struct table *table);
@@ -84,6 +86,12 @@ struct file *table_file(struct table *table, const char *name, size_t length, bo
                         int32_t (*alignment)(void *, const char *), void *context);
 /* The file's record in a module, made if there is none. */
 struct slot *table_slot(struct table *table, struct file *file, enum module module);
+/* Where a record lies: the block, and its distance from the block's begin in bytes. */
+struct slot_place {
+    uint32_t block;
+    size_t offset;
+};
+struct slot_place table_place(const struct module_slots *slots, uint32_t i);
 struct slot *table_slot_at(const struct table *table, enum module module, uint32_t i);
 
 static inline struct slot *table_descriptor(const struct table *table, int fd)
@@ -92,10 +100,18 @@ static inline struct slot *table_descriptor(const struct table *table, int fd)
         return NULL;
     return atomic_load_explicit(&table->descriptors[fd], memory_order_acquire);
 }
+static inline void table_reaches(struct table *table, int fd)
+{
+    int end = atomic_load_explicit(&table->end, memory_order_relaxed);
+    while (end <= fd && !atomic_compare_exchange_weak(&table->end, &end, fd + 1))
+        ;
+}
 static inline void table_map_descriptor(struct table *table, int fd, struct slot *slot)
 {
-    if ((unsigned)fd < DESCRIPTORS_MAX)
-        atomic_store_explicit(&table->descriptors[fd], slot, memory_order_release);
+    if ((unsigned)fd >= DESCRIPTORS_MAX)
+        return;
+    table_reaches(table, fd);
+    atomic_store_explicit(&table->descriptors[fd], slot, memory_order_release);
 }
 static inline struct slot *table_unmap_descriptor(struct table *table, int fd)
 {

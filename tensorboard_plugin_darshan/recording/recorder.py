@@ -7,7 +7,7 @@ Counters mean what Darshan's mean (`counters.py` has their names).
 from __future__ import annotations
 
 import contextlib
-import functools
+import dataclasses
 import os
 import threading
 from collections.abc import Callable, Iterator, Sequence
@@ -15,37 +15,30 @@ from typing import Any, Final
 
 import numpy as np
 
-from tensorboard_plugin_darshan import counters
 from tensorboard_plugin_darshan.recording import exclusions
-from tensorboard_plugin_darshan.recording.records import (
-    SEGMENT_DTYPE,
-    ModuleArrays,
-    Snapshot,
-    Totals,
+from tensorboard_plugin_darshan.recording.children import JOIN_VARIABLE, Children, Session
+from tensorboard_plugin_darshan.recording.join import new_session_name
+from tensorboard_plugin_darshan.recording.native import (
+    RecordingUnavailableError,
+    is_available,
+    native,
 )
-from tensorboard_plugin_darshan.window import BIN_COLUMNS, BinSeries, Int64Array
+from tensorboard_plugin_darshan.recording.reader import MODULES, ProcessReader
+from tensorboard_plugin_darshan.recording.records import SEGMENT_DTYPE, ModuleArrays, Snapshot
+from tensorboard_plugin_darshan.window import Int64Array
 
-try:
-    from tensorboard_plugin_darshan import _native
-except ImportError:  # another system, or a build without a compiler
-    _native = None  # type: ignore[assignment]
+__all__ = ["Recorder", "RecordingUnavailableError", "attach"]
 
 SOURCE_VARIABLE: Final = "TENSORBOARD_DARSHAN_SOURCE"
 
-_NANOSECONDS: Final = 1e9
 _FILES_CEILING: Final = 16_000_000
 _ARENA_CEILING: Final = 64 * 1024**3
-_MODULES: Final = tuple(counters.LAYOUTS)
-
-
-class RecordingUnavailableError(RuntimeError):
-    """This process cannot be recorded; the message says why and what to do."""
 
 
 def _choose_exclusions(extended: bool, exclude: Sequence[str] | None) -> exclusions.Exclusions:
     darshan = exclusions.Exclusions(
-        tuple(map(os.fsdecode, _native.DARSHAN_EXCLUDED)),
-        tuple(map(os.fsdecode, _native.DARSHAN_INCLUDED)),
+        tuple(map(os.fsdecode, native().DARSHAN_EXCLUDED)),
+        tuple(map(os.fsdecode, native().DARSHAN_INCLUDED)),
     )
     return exclusions.choose(extended, exclude, darshan)
 
@@ -54,41 +47,76 @@ class _Recording:
     """The process's one recording, shared by all handles."""
 
     def __init__(
-        self, extended: bool, exclude: Sequence[str] | None, max_segments: int, max_files: int
+        self,
+        extended: bool,
+        exclude: Sequence[str] | None,
+        max_segments: int,
+        max_files: int,
+        children: bool,
     ) -> None:
         self.extended = extended
         self.exclusions = _choose_exclusions(extended, exclude)
         self.handles = 0
         self.pid = os.getpid()
-        self._names: dict[int, list[str]] = {module: [] for module in range(len(_MODULES))}
+        self.own = ProcessReader()
+        self._names: dict[str, list[str]] = {module: [] for module in MODULES}
         self._names_lock = threading.Lock()
+        self.is_joined = native().is_active()
+        """It was begun as a child's of another process's session."""
+        if not self.is_joined:
+            self._start(max_segments, max_files, children)
+        status = native().status()
+        self.begin = status["begin"]
+        self.children = Children(status["arena"])
+        if children and not self.is_joined:
+            self._invite(status, max_segments, max_files)
+
+    def _start(self, max_segments: int, max_files: int, children: bool) -> None:
         try:
-            self.redirected = _native.start(
+            native().start(
                 None,
                 _ARENA_CEILING,
                 max_files,
                 max_segments,
-                extended,
+                self.extended,
                 [os.fsencode(path) for path in self.exclusions.excluded],
                 [os.fsencode(path) for path in self.exclusions.included],
+                new_session_name(),
+                True,
+                children,
+                0,
+                0.0,
             )
         except OSError as error:
             raise RecordingUnavailableError(
                 f"no room for the recorder's memory in /dev/shm or $TMPDIR ({error}); "
                 "free some space there, or point TMPDIR at a local disk"
             ) from error
-        self.begin = _native.status()["begin"]
 
-    def names(self, module: int, places: Int64Array) -> list[str]:
-        """Paths of records, asked from the recording, which must go on."""
-        packed = places.astype(np.uint32).tobytes()
-        return [os.fsdecode(name) for name in _native.names(module, packed)]
+    def _invite(self, status: dict[str, Any], max_segments: int, max_files: int) -> None:
+        Session(
+            status["session"],
+            os.path.dirname(status["arena"]),
+            status["begin_monotonic"],
+            status["begin"],
+            self.extended,
+            *self.exclusions,
+            max_files,
+            max_segments,
+        ).to_environment()
 
-    def keep_names(self, module: int, n: int) -> Callable[[Int64Array], Sequence[str]]:
+    def stop(self) -> None:
+        """Ends the recording; a joined one goes on for its session."""
+        self.children.close()
+        if not self.is_joined:
+            os.environ.pop(JOIN_VARIABLE, None)
+            native().stop()
+
+    def keep_names(self, module: str, n: int) -> Callable[[Int64Array], Sequence[str]]:
         """A way to find names of the first `n` records also after the recording has ended."""
         with self._names_lock:
             kept = self._names[module]
-            kept.extend(self.names(module, np.arange(len(kept), n)))
+            kept.extend(self.own.names(module, np.arange(len(kept), n)))
         return lambda places: list(map(kept.__getitem__, places.tolist()))
 
 
@@ -122,12 +150,13 @@ class Recorder:
     def seconds(self) -> float:
         """Now, in seconds since the recording began."""
         self._live()
-        return _native.now()
+        return float(native().now())
 
     def facts(self) -> dict[str, Any]:
         """How is recorded: plain values for the job description."""
         recording = self._live()
-        redirected, status = _native.redirected(), _native.status()
+        redirected, status = native().redirected(), native().status()
+        process = recording.own.facts()
         return {
             "source": "builtin",
             "source_version": None,
@@ -138,8 +167,9 @@ class Recorder:
             "slots": redirected["slots"],
             "skipped_slots": redirected["skipped"],
             "skips": [[os.fsdecode(text) for text in skip] for skip in redirected["skips"]],
-            "refused_files": status["refused"],
-            "mapped_files": status["mappings"],
+            "refused_files": process.refused_files,
+            "mapped_files": process.mapped_files,
+            "rings": process.rings,
             "segments_dropped": status["segments_dropped"],
             "memory_bytes": status["arena_bytes"],
         }
@@ -147,70 +177,44 @@ class Recorder:
     @contextlib.contextmanager
     def muted(self) -> Iterator[None]:
         """Calls that this thread makes inside are not recorded."""
-        if _native is None:
+        if not is_available():
             yield
             return
-        before = _native.mute(True)
+        before = native().mute(True)
         try:
             yield
         finally:
-            _native.mute(before)
+            native().mute(before)
 
-    def arrays(self, module: str, lately: bool = False) -> ModuleArrays:
-        """Records of a module.
+    @property
+    def own(self) -> ProcessReader:
+        """The records of this process."""
+        return self._live().own
 
-        With `lately`, only those on which something happened since the last such call: the windows'
-        own question, to be asked by one cutter.
-        """
-        recording, number = self._live(), _MODULES.index(module)
-        layout = counters.LAYOUTS[module]
-        indices, ids, ints, floats = _native.records(number, lately)
-        places = np.frombuffer(indices, np.uint32).astype(np.int64)
-        return ModuleArrays(
-            np.frombuffer(ids, np.uint64),
-            np.frombuffer(ints, np.int64).reshape(-1, len(layout.counters)),
-            np.frombuffer(floats, np.float64).reshape(-1, len(layout.fcounters)),
-            places,
-            functools.partial(recording.names, number)
-            if lately
-            else recording.keep_names(number, int(places.max(initial=-1)) + 1),
-        )
+    @property
+    def children(self) -> Children:
+        """The other processes of this training; one cutter's business."""
+        return self._live().children
+
+    def claim(self) -> None:
+        """Says that this process writes its own recording, so that its parent does not count it."""
+        self._live()
+        native().claim()
 
     def snapshot(self) -> Snapshot:
-        """A copy of all records."""
-        seconds = self.seconds()
-        return Snapshot(seconds, {module: self.arrays(module) for module in _MODULES})
-
-    def totals(self, module: str) -> Totals:
-        """All records of a module as one."""
-        self._live()
-        records, sums, maxima, fsums, fmaxima, fminima, sizes = _native.totals(
-            _MODULES.index(module)
-        )
-        common = np.frombuffer(sizes, np.int64).reshape(-1, 2)
-        return Totals(
-            records,
-            np.frombuffer(sums, np.int64),
-            np.frombuffer(maxima, np.int64),
-            np.frombuffer(fsums),
-            np.frombuffer(fmaxima),
-            np.frombuffer(fminima),
-            common_sizes=common[common[:, 1] > 0],
-            partial=_native.status()["refused"] > 0,
-        )
-
-    def drain_bins(self, module: str) -> BinSeries:
-        """Activity of a module over time since the last call; one cutter's business."""
-        self._live()
-        width, first, rows, idle = _native.drain_bins(_MODULES.index(module))
-        values = np.frombuffer(rows, np.int64).reshape(-1, len(BIN_COLUMNS) - 1)
-        busy = np.rint(width * (1.0 - np.frombuffer(idle, np.float64))).astype(np.int64)
-        return BinSeries(width / _NANOSECONDS, first, np.column_stack([values, busy]))
+        """A copy of all records of this process."""
+        seconds, recording = self.seconds(), self._live()
+        arrays: dict[str, ModuleArrays] = {}
+        for module in MODULES:
+            copied = recording.own.arrays(module)
+            n = int(copied.places.max(initial=-1)) + 1
+            arrays[module] = dataclasses.replace(copied, find_names=recording.keep_names(module, n))
+        return Snapshot(seconds, arrays)
 
     def segments(self) -> np.ndarray[Any, np.dtype[Any]]:
         """Traced accesses since the last call, `[n] SEGMENT_DTYPE`, in no particular order."""
         self._live()
-        return np.frombuffer(b"".join(_native.drain_segments()), SEGMENT_DTYPE)
+        return np.frombuffer(b"".join(native().drain_segments()), SEGMENT_DTYPE)
 
     def detach(self) -> None:
         """Ends this handle; with the last one calls go to the C library directly again."""
@@ -221,7 +225,7 @@ class Recorder:
                 return
             recording.handles -= 1
             if recording.handles == 0:
-                _native.stop()
+                recording.stop()
                 _current = None
 
 
@@ -232,6 +236,7 @@ def attach(
     exclude: Sequence[str] | None = None,
     max_segments: int = 0,
     max_files: int = _FILES_CEILING,
+    children: bool = True,
 ) -> Recorder:
     """Records the I/O of this process from now on.
 
@@ -247,6 +252,7 @@ def attach(
             (separated by colons) does the same.
         max_segments: reads and writes to trace one by one; 0 traces none.
         max_files: files with a record of their own; the rest share one.
+        children: forked children, and Pythons that are started from here, are recorded too.
 
     Raises:
         ValueError: the source is unknown, or a recording with other settings goes on.
@@ -259,16 +265,12 @@ def attach(
         raise ValueError(f"source is {source!r}; it can be 'auto' or 'builtin'")
     if max_files < 1 or max_segments < 0:
         raise ValueError("max_files must be at least 1, max_segments at least 0")
-    if _native is None:
-        raise RecordingUnavailableError(
-            "recording is not available here: it needs Linux on x86-64 or aarch64 and the compiled "
-            "part of the package; recordings made elsewhere can be shown"
-        )
+    native()
     with _lock:
         if _current is not None and _current.pid != os.getpid():
             _current = None  # a forked child starts afresh
         if _current is None:
-            _current = _Recording(extended, exclude, max_segments, max_files)
+            _current = _Recording(extended, exclude, max_segments, max_files, children)
         elif _current.extended != extended or (
             exclude is not None and _choose_exclusions(extended, exclude) != _current.exclusions
         ):

@@ -37,18 +37,19 @@ class ModuleArrays:
         counters: `[n, n_counters] int64` in the order of `counters.LAYOUTS[module].counters`.
         fcounters: `[n, n_fcounters] float64`; seconds, timestamps since the recording began.
         places: `[n] int64` of the records among all of the module; they never change.
+        find_names: gives the paths of records by place.
     """
 
     ids: UInt64Array
     counters: Int64Array
     fcounters: Float64Array
     places: Int64Array
-    _find_names: Callable[[Int64Array], Sequence[str]]
+    find_names: Callable[[Int64Array], Sequence[str]]
 
     @cached_property
     def names(self) -> Sequence[str]:
         """`n` paths; bytes that are not UTF-8 are kept as surrogates."""
-        return self._find_names(self.places)
+        return self.find_names(self.places)
 
 
 @dataclass(frozen=True)
