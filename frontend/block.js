@@ -2,7 +2,7 @@
 
 import {getJson} from './api.js';
 import {createResizer, drawFigure} from './charts.js';
-import {h} from './dom.js';
+import {h, morph} from './dom.js';
 
 /** @typedef {import('./types.js').AnswerHead} AnswerHead */
 /** @typedef {import('./types.js').App} App */
@@ -48,7 +48,7 @@ function emptyMessage(answer, query, app) {
       run: () => app.update({module: ''}),
     };
   }
-  return {title: 'Nothing yet', text, action: 'Check again', run: app.reload};
+  return {title: 'Nothing yet', text, action: 'Check again', run: () => app.reload()};
 }
 
 /**
@@ -75,62 +75,70 @@ export function createBlock(app, spec) {
     body,
     place
   );
-  let [shown, shownSubject, asked, failure] = ['', '', '', ''];
+  let drawn = ''; // the subject of what stands in the body
+  let tried = ''; // the subject asked last
+  let asked = ''; // the question under way
+  let answered = ''; // the question asked last, and of which data
+  let failure = '';
   /** @type {string[]} */
   let notes = [];
   let controller = new AbortController();
 
+  /** @type {Message | undefined} */
+  let message;
+  place.addEventListener('click', ({target}) => {
+    if (target instanceof HTMLButtonElement) message?.run();
+  });
+
   /**
    * @param {'loading' | 'stale' | 'ready' | 'empty' | 'error'} state
-   * @param {Message} [message]
+   * @param {Message} [nextMessage]
    */
-  function setState(state, message) {
+  function setState(state, nextMessage) {
     element.dataset.state = state;
     element.setAttribute('aria-busy', String(state === 'loading' || state === 'stale'));
-    place.replaceChildren(
-      ...(message
-        ? [
-            h('h3', {}, message.title),
-            h('p', {}, message.text),
-            h('button', {type: 'button', onclick: message.run}, message.action),
-          ]
-        : [])
+    message = nextMessage;
+    morph(
+      place,
+      message && h('h3', {}, message.title),
+      message && h('p', {}, message.text),
+      message && h('button', {type: 'button'}, message.action)
     );
   }
 
   /**
    * @param {Query} query
-   * @param {boolean} again also when the question is the same
+   * @param {string} version changes when there may be new data
    */
-  async function refresh(query, again) {
+  async function refresh(query, version) {
     const parameters = spec.parameters?.();
     const subject = subjectOf(query, parameters);
     const question = subject + query.theme;
-    if (asked === question || (shown === question && !asked && !again)) return;
+    // One under way is not asked again, however slow the server and frequent the data.
+    if (asked === question || (!asked && answered === question + version)) return;
     controller.abort();
     controller = new AbortController();
     const {signal} = controller;
-    asked = question;
-    const isSame = subject === shownSubject;
-    if (!isSame) setState(shown ? 'stale' : 'loading');
+    const state = element.dataset.state;
+    if (subject !== tried) setState(state === 'ready' || state === 'stale' ? 'stale' : 'loading');
+    else if (message) element.setAttribute('aria-busy', 'true');
+    [tried, asked, answered] = [subject, question, question + version];
     try {
       /** @type {T} */
       const answer = await getJson(spec.route, {...query, ...parameters}, signal);
-      if (signal.aborted) return;
       const isEmpty = spec.isEmpty(answer);
-      notes = isEmpty ? answer.notes.slice(1) : answer.notes; // the first is the message
       if (!isEmpty) await spec.draw(body, answer, query);
       if (signal.aborted) return;
-      [shown, shownSubject, failure] = [question, subject, ''];
-      if (isEmpty) setState('empty', emptyMessage(answer, query, app));
-      else setState('ready');
+      [drawn, failure] = [subject, ''];
+      notes = isEmpty ? answer.notes.slice(1) : answer.notes; // the first is the message
+      setState(isEmpty ? 'empty' : 'ready', isEmpty ? emptyMessage(answer, query, app) : undefined);
     } catch (error) {
       if (signal.aborted) return;
       const text = error instanceof Error ? error.message : String(error);
-      if (isSame) failure = text;
+      if (drawn === subject) failure = text;
       else {
-        [shown, shownSubject, failure, notes] = ['', '', '', []];
-        setState('error', {title: 'No answer', text, action: 'Retry', run: app.reload});
+        [drawn, failure, notes] = ['', '', []];
+        setState('error', {title: 'No answer', text, action: 'Retry', run: () => app.reload()});
       }
     }
     asked = '';

@@ -111,10 +111,10 @@ export function createCombobox(label, onChoice) {
   input.addEventListener('click', () => (list.hidden ? open('') : undefined));
   input.addEventListener('focus', () => input.select());
   input.addEventListener('blur', close);
-  list.addEventListener('pointerdown', (event) => {
-    event.preventDefault(); // keeps the focus in the field
-    const option = event.target instanceof Element ? event.target.closest('li') : null;
-    if (option?.dataset.name !== undefined) choose(option.dataset.name);
+  list.addEventListener('mousedown', (event) => event.preventDefault()); // the field keeps the focus
+  list.addEventListener('click', ({target}) => {
+    const name = target instanceof Element ? target.closest('li')?.dataset.name : undefined;
+    if (name !== undefined) choose(name);
   });
   const element = h(
     'div',

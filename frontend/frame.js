@@ -11,7 +11,7 @@ import {UNKNOWN, formatClock, formatDate, formatDuration} from './format.js';
 const MODULES = ['POSIX', 'STDIO'];
 const NOTES_UNFOLDED = 2;
 
-export const SNIPPET = `pip install tensorboard-plugin-darshan
+const SNIPPET = `pip install tensorboard-plugin-darshan
 
 from tensorboard_plugin_darshan import DarshanCallback
 model.fit(data, callbacks=[DarshanCallback(log_dir)])`;
@@ -116,7 +116,7 @@ export function createBar(app, openHelp) {
     '?'
   );
   const element = h(
-    'header',
+    'div',
     {class: 'bar'},
     runs.element,
     status,
