@@ -61,91 +61,137 @@ function subjectOf({run, module, start, end}, parameters = {}) {
 }
 
 /**
+ * One question, its answer on the page, and what stands there until it comes or when it fails.
  * @template {AnswerHead} T
- * @param {App} app
- * @param {BlockSpec<T>} spec
- * @returns {Block}
+ * @implements {Block}
  */
-export function createBlock(app, spec) {
-  const body = h('div', {class: 'block-body'});
-  const place = h('div', {class: 'message', role: 'status'});
-  const element = h(
-    'section',
-    {class: `block ${spec.size}`, 'aria-label': spec.label, 'data-state': 'loading'},
-    body,
-    place
-  );
-  let drawn = ''; // the subject of what stands in the body
-  let tried = ''; // the subject asked last
-  let asked = ''; // the question under way
-  let answered = ''; // the question asked last, and of which data
-  let failure = '';
-  /** @type {string[]} */
-  let notes = [];
-  let controller = new AbortController();
-
+export class AnswerBlock {
+  #body = h('div', {class: 'block-body'});
+  #place = h('div', {class: 'message', role: 'status'});
   /** @type {Message | undefined} */
-  let message;
-  place.addEventListener('click', ({target}) => {
-    if (target instanceof HTMLButtonElement) message?.run();
-  });
+  #message;
+  /** @type {string[]} */
+  #notes = [];
+  #failure = '';
+  /** The subject of what stands in the body. */
+  #drawn = '';
+  /** The subject asked last. */
+  #tried = '';
+  /** The question under way, or empty. */
+  #asked = '';
+  /** The question asked last, and of which version of the data. */
+  #answered = '';
+  #controller = new AbortController();
 
   /**
-   * @param {'loading' | 'stale' | 'ready' | 'empty' | 'error'} state
-   * @param {Message} [nextMessage]
+   * @param {App} app
+   * @param {BlockSpec<T>} spec
    */
-  function setState(state, nextMessage) {
-    element.dataset.state = state;
-    element.setAttribute('aria-busy', String(state === 'loading' || state === 'stale'));
-    message = nextMessage;
-    morph(
-      place,
-      message && h('h3', {}, message.title),
-      message && h('p', {}, message.text),
-      message && h('button', {type: 'button'}, message.action)
+  constructor(app, spec) {
+    this.app = app;
+    this.spec = spec;
+    this.element = h(
+      'section',
+      {class: `block ${spec.size}`, 'aria-label': spec.label, 'data-state': 'loading'},
+      this.#body,
+      this.#place
     );
+    this.#place.addEventListener('click', ({target}) => {
+      if (target instanceof HTMLButtonElement) this.#message?.run();
+    });
+  }
+
+  notes() {
+    return this.#notes;
+  }
+
+  failure() {
+    return this.#failure;
   }
 
   /**
    * @param {Query} query
    * @param {string} version changes when there may be new data
    */
-  async function refresh(query, version) {
-    const parameters = spec.parameters?.();
+  async refresh(query, version) {
+    const parameters = this.spec.parameters?.();
     const subject = subjectOf(query, parameters);
     const question = subject + query.theme;
     // One under way is not asked again, however slow the server and frequent the data.
-    if (asked === question || (!asked && answered === question + version)) return;
-    controller.abort();
-    controller = new AbortController();
-    const {signal} = controller;
-    const state = element.dataset.state;
-    if (subject !== tried) setState(state === 'ready' || state === 'stale' ? 'stale' : 'loading');
-    else if (message) element.setAttribute('aria-busy', 'true');
-    [tried, asked, answered] = [subject, question, question + version];
+    if (this.#asked ? this.#asked === question : this.#answered === question + version) return;
+    this.#controller.abort();
+    this.#controller = new AbortController();
+    const {signal} = this.#controller;
+    this.#wait(subject);
+    this.#asked = question;
+    this.#answered = question + version;
     try {
       /** @type {T} */
-      const answer = await getJson(spec.route, {...query, ...parameters}, signal);
-      const isEmpty = spec.isEmpty(answer);
-      if (!isEmpty) await spec.draw(body, answer, query);
+      const answer = await getJson(this.spec.route, {...query, ...parameters}, signal);
+      const isEmpty = this.spec.isEmpty(answer);
+      if (!isEmpty) await this.spec.draw(this.#body, answer, query);
       if (signal.aborted) return;
-      [drawn, failure] = [subject, ''];
-      notes = isEmpty ? answer.notes.slice(1) : answer.notes; // the first is the message
-      setState(isEmpty ? 'empty' : 'ready', isEmpty ? emptyMessage(answer, query, app) : undefined);
+      this.#accept(answer, query, subject, isEmpty);
     } catch (error) {
       if (signal.aborted) return;
-      const text = error instanceof Error ? error.message : String(error);
-      if (drawn === subject) failure = text;
-      else {
-        [drawn, failure, notes] = ['', '', []];
-        setState('error', {title: 'No answer', text, action: 'Retry', run: () => app.reload()});
-      }
+      this.#refuse(error instanceof Error ? error.message : String(error), subject);
     }
-    asked = '';
-    app.noted();
+    this.#asked = '';
+    this.app.noted();
   }
 
-  return {element, refresh, notes: () => notes, failure: () => failure};
+  /** @param {string} subject */
+  #wait(subject) {
+    const {state} = this.element.dataset;
+    if (subject !== this.#tried) {
+      this.#setState(state === 'ready' || state === 'stale' ? 'stale' : 'loading');
+    } else if (this.#message) this.element.setAttribute('aria-busy', 'true');
+    this.#tried = subject;
+  }
+
+  /**
+   * @param {T} answer
+   * @param {Query} query
+   * @param {string} subject
+   * @param {boolean} isEmpty
+   */
+  #accept(answer, query, subject, isEmpty) {
+    this.#drawn = subject;
+    this.#failure = '';
+    this.#notes = isEmpty ? answer.notes.slice(1) : answer.notes; // the first is the message
+    if (isEmpty) this.#setState('empty', emptyMessage(answer, query, this.app));
+    else this.#setState('ready');
+  }
+
+  /**
+   * @param {string} text
+   * @param {string} subject
+   */
+  #refuse(text, subject) {
+    if (this.#drawn === subject) {
+      this.#failure = text;
+      return;
+    }
+    [this.#drawn, this.#failure, this.#notes] = ['', '', []];
+    const run = () => this.app.reload();
+    this.#setState('error', {title: 'No answer', text, action: 'Retry', run});
+  }
+
+  /**
+   * @param {'loading' | 'stale' | 'ready' | 'empty' | 'error'} state
+   * @param {Message} [message]
+   */
+  #setState(state, message) {
+    this.element.dataset.state = state;
+    this.element.setAttribute('aria-busy', String(state === 'loading' || state === 'stale'));
+    this.#message = message;
+    morph(
+      this.#place,
+      message && h('h3', {}, message.title),
+      message && h('p', {}, message.text),
+      message && h('button', {type: 'button'}, message.action)
+    );
+  }
 }
 
 /**

@@ -1,6 +1,6 @@
 /** What surrounds the views: the bar, the notes, and what stands there when there is no run. */
 
-import {createCombobox} from './combobox.js';
+import {Combobox} from './combobox.js';
 import {copyText, h, icon, morph} from './dom.js';
 import {UNKNOWN, formatClock, formatDate, formatDuration} from './format.js';
 
@@ -74,11 +74,7 @@ function createChip(app) {
  * @param {App} app
  * @param {() => void} openHelp
  */
-export function createBar(app, openHelp) {
-  const runs = createCombobox('Run', (name) => app.update({run: name}));
-  const status = h('span', {class: 'status'});
-  const module = createModuleChoice(app);
-  const chip = createChip(app);
+function createButtons(app, openHelp) {
   const live = h(
     'button',
     {
@@ -115,6 +111,19 @@ export function createBar(app, openHelp) {
     },
     '?'
   );
+  return {live, reload, help};
+}
+
+/**
+ * @param {App} app
+ * @param {() => void} openHelp
+ */
+export function createBar(app, openHelp) {
+  const runs = new Combobox('run', 'Run', (name) => app.update({run: name}));
+  const status = h('span', {class: 'status'});
+  const module = createModuleChoice(app);
+  const chip = createChip(app);
+  const {live, reload, help} = createButtons(app, openHelp);
   const element = h(
     'div',
     {class: 'bar'},

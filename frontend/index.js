@@ -208,7 +208,7 @@ class Tab {
     const view = VIEWS[Number(key) - 1];
     /** @type {Record<string, () => void>} */
     const actions = {
-      u: () => document.getElementById('choice-run')?.focus(),
+      u: () => document.getElementById('run')?.focus(),
       m: () => document.getElementById('module')?.focus(),
       w: () => this.update({start: null, end: null}),
       l: () => this.update({live: !this.#state.live}),

@@ -1,6 +1,6 @@
 /** The view Overview: cards, modules, epochs and phases, who recorded. */
 
-import {createBlock, definitionList} from './block.js';
+import {AnswerBlock, definitionList} from './block.js';
 import {h, morph} from './dom.js';
 import {
   UNKNOWN,
@@ -149,7 +149,7 @@ function buildWho({job, recordings, run}) {
 
 /** @param {App} app */
 export function createOverview(app) {
-  const block = createBlock(app, {
+  const block = new AnswerBlock(app, {
     label: 'Overview',
     size: 'size-overview',
     route: 'overview',

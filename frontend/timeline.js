@@ -1,6 +1,6 @@
 /** The view Timeline: one figure; its visible stretch of time restricts all views. */
 
-import {createBlock, definitionList, figurePlace, putFigure} from './block.js';
+import {AnswerBlock, definitionList, figurePlace, putFigure} from './block.js';
 import {followZoom} from './charts.js';
 import {h, icon, morph} from './dom.js';
 import {cutStretch, moveStretch} from './state.js';
@@ -55,7 +55,7 @@ export function createTimeline(app) {
   const place = figurePlace('Timeline: bandwidth, calls and calls in flight over time', 'timeline');
   const below = h('div');
   let isFollowed = false;
-  const block = createBlock(app, {
+  const block = new AnswerBlock(app, {
     label: 'Timeline',
     size: 'size-timeline',
     route: 'timeline',
