@@ -183,3 +183,11 @@ void *arena_allocate(struct arena *arena, size_t size)
     spin_release(&arena->lock);
     return address;
 }
+
+size_t arena_used(struct arena *arena)
+{
+    spin_acquire(&arena->lock);
+    size_t used = arena->used;
+    spin_release(&arena->lock);
+    return used;
+}

@@ -31,11 +31,14 @@ struct got_report {
     struct got_skip skips[GOT_SKIPS_MAX];
 };
 
-/* Patches every object that was not yet; `targets` must stay. Adds to the report. */
+/* Patches every loaded object; `targets` must stay until the restore. */
 void got_patch(const struct got_target *targets, size_t n, struct got_report *report);
-/* Whether objects were loaded since the last got_patch. */
-bool got_has_new_objects(void);
+/* Between a patch and its restore: patches what was loaded since. `report`, which may be NULL, tells
+ * about everything since the patch. */
+void got_update(struct got_report *report);
 /* Puts back what the slots held that still hold a wrapper. */
 void got_restore(void);
+/* In a forked child: keeps what the parent patched as it is, to be restored by the next patch. */
+void got_forget(void);
 
 #endif

@@ -42,9 +42,11 @@ static void free_strings(char **strings)
     PyMem_Free(strings);
 }
 
-static bool is_recording(void)
+/* NOTE: between this and `recorder_end_reading` no Python code may run: another thread may hold a
+ * lock there and wait for the reading to end. */
+static bool begin_reading(void)
 {
-    if (atomic_load(&recorder.serial) != 0)
+    if (recorder_begin_reading())
         return true;
     PyErr_SetString(PyExc_RuntimeError, "nothing is being recorded in this process");
     return false;
@@ -147,7 +149,7 @@ static bool parse_module(PyObject *argument, enum module *module)
         return false;
     }
     *module = (enum module)value;
-    return is_recording();
+    return true;
 }
 
 #define BIG_PAGE ((uintptr_t)2 << 20)
@@ -181,6 +183,8 @@ static PyObject *records(PyObject *self, PyObject *arguments)
     if (!PyArg_ParseTuple(arguments, "Op:records", &number, &lately) ||
         !parse_module(number, &module))
         return NULL;
+    if (!begin_reading())
+        return NULL;
     size_t room = snapshot_count(module, lately), n = 0;
     size_t wide = (size_t)counters_of(module) * sizeof(int64_t);
     size_t fwide = (size_t)fcounters_of(module) * sizeof(double);
@@ -192,7 +196,10 @@ static PyObject *records(PyObject *self, PyObject *arguments)
             (void *)PyByteArray_AsString(counters), (void *)PyByteArray_AsString(fcounters)};
         Py_BEGIN_ALLOW_THREADS
         n = snapshot_copy(module, lately, &out);
+        recorder_end_reading();
         Py_END_ALLOW_THREADS
+    } else {
+        recorder_end_reading();
     }
     return Py_BuildValue("(NNNN)", shortened(indices, n, sizeof(uint32_t)),
                          shortened(ids, n, sizeof(uint64_t)), shortened(counters, n, wide),
@@ -208,24 +215,26 @@ static PyObject *names(PyObject *self, PyObject *arguments)
     Py_ssize_t size;
     (void)self;
     if (!PyArg_ParseTuple(arguments, "Oy#:names", &number, &places, &size) ||
-        !parse_module(number, &module))
+        !parse_module(number, &module) || !begin_reading())
         return NULL;
-    uint32_t n = atomic_load(&recorder.table.modules[module].n);
-    PyObject *list = PyList_New(0);
-    for (Py_ssize_t i = 0; list != NULL && i < size / (Py_ssize_t)sizeof(uint32_t); i++) {
-        uint32_t place;
-        memcpy(&place, places + i * (Py_ssize_t)sizeof(place), sizeof(place));
-        if (place >= n) {
-            PyErr_SetString(PyExc_IndexError, "no record at that place");
-            Py_CLEAR(list);
-            break;
-        }
-        const struct file *file = table_slot_at(&recorder.table, module, place)->file;
-        PyObject *name = PyBytes_FromStringAndSize(file->name, (Py_ssize_t)file->name_length);
+    size_t n = (size_t)size / sizeof(uint32_t);
+    char *names_;
+    Py_BEGIN_ALLOW_THREADS
+    names_ = snapshot_names(module, (const void *)places, n);
+    recorder_end_reading();
+    Py_END_ALLOW_THREADS
+    if (names_ == NULL && errno == ERANGE)
+        PyErr_SetString(PyExc_IndexError, "no record at that place");
+    else if (names_ == NULL)
+        PyErr_NoMemory();
+    PyObject *list = names_ ? PyList_New(0) : NULL;
+    for (const char *at = names_; list != NULL && n > 0; n--, at += strlen(at) + 1) {
+        PyObject *name = PyBytes_FromString(at);
         if (name == NULL || PyList_Append(list, name) < 0)
             Py_CLEAR(list);
         Py_XDECREF(name);
     }
+    free(names_);
     return list;
 }
 
@@ -234,10 +243,11 @@ static PyObject *totals(PyObject *self, PyObject *number)
     enum module module;
     struct totals found;
     (void)self;
-    if (!parse_module(number, &module))
+    if (!parse_module(number, &module) || !begin_reading())
         return NULL;
     Py_BEGIN_ALLOW_THREADS
     snapshot_totals(module, &found);
+    recorder_end_reading();
     Py_END_ALLOW_THREADS
     Py_ssize_t wide = counters_of(module) * (Py_ssize_t)sizeof(int64_t);
     Py_ssize_t fwide = fcounters_of(module) * (Py_ssize_t)sizeof(double);
@@ -251,7 +261,7 @@ static PyObject *drain_bins(PyObject *self, PyObject *number)
 {
     enum module module;
     (void)self;
-    if (!parse_module(number, &module))
+    if (!parse_module(number, &module) || !begin_reading())
         return NULL;
     struct bins *bins = PyMem_Calloc(1, sizeof(*bins));
     double *idle = PyMem_Calloc(BINS_MAX, sizeof(*idle));
@@ -259,12 +269,14 @@ static PyObject *drain_bins(PyObject *self, PyObject *number)
     if (bins != NULL && idle != NULL) {
         Py_BEGIN_ALLOW_THREADS
         recorder_drain_bins(module, bins, idle);
+        recorder_end_reading();
         Py_END_ALLOW_THREADS
         Py_ssize_t used = bins->used;
         result = Py_BuildValue("(LLy#y#)", (long long)bins->width, (long long)bins->first,
                                bins->values, used * (Py_ssize_t)sizeof(*bins->values), idle,
                                used * (Py_ssize_t)sizeof(*idle));
     } else {
+        recorder_end_reading();
         PyErr_NoMemory();
     }
     PyMem_Free(bins);
@@ -275,45 +287,48 @@ static PyObject *drain_bins(PyObject *self, PyObject *number)
 static PyObject *drain_segments(PyObject *self, PyObject *unused)
 {
     (void)self, (void)unused;
-    if (!is_recording())
+    if (!begin_reading())
         return NULL;
-    for (int i = 0; i < SHARDS; i++) {
-        spin_acquire(&recorder.shards[i].lock);
-        segments_flush(&recorder.segments, &recorder.shards[i].segments);
-        spin_release(&recorder.shards[i].lock);
-    }
-    struct segment_chunk *chunks = segments_take(&recorder.segments);
-    PyObject *list = PyList_New(0);
-    for (struct segment_chunk *chunk = chunks; list != NULL && chunk != NULL; chunk = chunk->next) {
-        PyObject *piece = PyBytes_FromStringAndSize(
-            (const char *)chunk->segments, chunk->n * (Py_ssize_t)sizeof(*chunk->segments));
-        if (piece == NULL || PyList_Append(list, piece) < 0)
-            Py_CLEAR(list);
-        Py_XDECREF(piece);
-    }
+    struct segment_chunk *chunks = recorder_drain_segments();
+    Py_ssize_t size = 0;
+    for (const struct segment_chunk *chunk = chunks; chunk != NULL; chunk = chunk->next)
+        size += chunk->n * (Py_ssize_t)sizeof(*chunk->segments);
+    PyObject *all = PyBytes_FromStringAndSize(NULL, size);
+    char *end = all ? PyBytes_AsString(all) : NULL;
+    for (const struct segment_chunk *chunk = chunks; end && chunk; chunk = chunk->next)
+        end = mempcpy(end, chunk->segments, chunk->n * sizeof(*chunk->segments));
     segments_recycle(&recorder.segments, chunks);
-    return list;
+    recorder_end_reading();
+    return all;
 }
 
 static PyObject *status(PyObject *self, PyObject *unused)
 {
     (void)self, (void)unused;
-    if (!is_recording())
+    if (!begin_reading())
         return NULL;
-    return Py_BuildValue(
-        "{sdsIsIsKsKss}", "begin", recorder.begin_wall, "refused",
-        atomic_load(&recorder.table.refused), "mappings", atomic_load(&recorder.mappings),
-        "segments_dropped", (unsigned long long)atomic_load(&recorder.segments.dropped),
-        "arena_bytes", (unsigned long long)recorder.arena.used, "arena", recorder.arena.path);
+    char arena[sizeof(recorder.arena.path)];
+    memcpy(arena, recorder.arena.path, sizeof(arena));
+    double begin = recorder.begin_wall;
+    unsigned refused = atomic_load(&recorder.table.refused);
+    unsigned mappings = atomic_load(&recorder.mappings), rings = atomic_load(&recorder.rings);
+    unsigned long long dropped = atomic_load(&recorder.segments.dropped);
+    unsigned long long used = arena_used(&recorder.arena);
+    recorder_end_reading();
+    return Py_BuildValue("{sdsIsIsIsKsKss}", "begin", begin, "refused", refused, "mappings",
+                         mappings, "rings", rings, "segments_dropped", dropped, "arena_bytes", used,
+                         "arena", arena);
 }
 
 static PyObject *redirected(PyObject *self, PyObject *unused)
 {
     (void)self, (void)unused;
-    if (!is_recording())
+    static struct got_report report;
+    if (!begin_reading())
         return NULL;
-    control_update();
-    return report_as_dict(control_report());
+    control_update(&report);
+    recorder_end_reading();
+    return report_as_dict(&report);
 }
 
 static PyObject *hook_names(PyObject *self, PyObject *unused)

@@ -1,6 +1,7 @@
 #include "recorder.h"
 
 #include <errno.h>
+#include <sched.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -21,11 +22,10 @@ uint32_t recording_specially(void)
         return 0;
     if (thread_flags & LOADED) {
         thread_flags &= ~(unsigned)LOADED;
-        if (recorder.objects_loaded != NULL) {
+        void (*objects_loaded)(void) = atomic_load(&recorder.objects_loaded);
+        if (objects_loaded != NULL) {
             int kept = errno;
-            thread_flags |= INSIDE;
-            recorder.objects_loaded();
-            thread_flags &= ~(unsigned)INSIDE;
+            objects_loaded();
             errno = kept;
         }
     }
@@ -40,7 +40,13 @@ int recorder_start(const struct recorder_options *options)
     recorder.exclusions = (struct exclusions){options->excluded, options->included,
                                               options->extended};
     recording_process = getpid();
-    memset(recorder.shards, 0, sizeof(recorder.shards));
+    for (int i = 0; i < SHARDS; i++) { /* latecomers of the last recording may hold the lock */
+        struct shard *shard = &recorder.shards[i];
+        spin_acquire(&shard->lock);
+        memset(shard->bins, 0, sizeof(shard->bins));
+        shard->segments = NULL;
+        spin_release(&shard->lock);
+    }
     memset(&recorder.segments, 0, sizeof(recorder.segments));
     recorder.segments.allowed = options->segments_max;
     recorder.trace = options->segments_max > 0;
@@ -68,15 +74,46 @@ int recorder_start(const struct recorder_options *options)
 void recorder_stop(void)
 {
     atomic_store(&recorder.serial, 0);
-    thread_flags |= INSIDE;
+    unsigned flags = recorder_enter_quietly();
     for (int i = 0; i < SHARDS; i++) { /* whoever was inside is out after this */
         spin_acquire(&recorder.shards[i].lock);
         spin_release(&recorder.shards[i].lock);
     }
+    while (atomic_load(&recorder.readers) != 0)
+        sched_yield();
     table_close(&recorder.table);
     arena_close(&recorder.arena);
     mounts_free(&recorder.mounts);
+    recorder_leave_quietly(flags);
+}
+
+bool recorder_begin_reading(void)
+{
+    thread_flags |= INSIDE;
+    atomic_fetch_add(&recorder.readers, 1);
+    if (atomic_load(&recorder.serial) != 0)
+        return true;
+    recorder_end_reading();
+    return false;
+}
+
+void recorder_end_reading(void)
+{
+    atomic_fetch_sub(&recorder.readers, 1);
     thread_flags &= ~(unsigned)INSIDE;
+}
+
+unsigned recorder_enter_quietly(void)
+{
+    unsigned flags = thread_flags;
+    thread_flags |= INSIDE;
+    return flags;
+}
+
+void recorder_leave_quietly(unsigned flags)
+{
+    if (!(flags & INSIDE))
+        thread_flags &= ~(unsigned)INSIDE;
 }
 
 /* NOTE: the child leaks its view of the parent's recording on purpose: locks in it may be held by
@@ -84,8 +121,20 @@ void recorder_stop(void)
 void recorder_forget(void)
 {
     atomic_store(&recorder.serial, 0);
+    atomic_store(&recorder.readers, 0);
+    for (int i = 0; i < SHARDS; i++)
+        spin_release(&recorder.shards[i].lock);
     table_forget(&recorder.table);
     thread_flags = 0;
+}
+
+void recorder_abandon(void)
+{
+    if (recorder_begin_reading()) {
+        if (getpid() == recording_process)
+            unlink(recorder.arena.path);
+        recorder_end_reading();
+    }
 }
 
 void recorder_drain_bins(enum module module, struct bins *into, double idle[BINS_MAX])
@@ -106,4 +155,15 @@ void recorder_drain_bins(enum module module, struct bins *into, double idle[BINS
         }
         spin_release(&shard->lock);
     }
+}
+
+struct segment_chunk *recorder_drain_segments(void)
+{
+    for (int i = 0; i < SHARDS; i++) {
+        spin_acquire(&recorder.shards[i].lock);
+        segments_flush(&recorder.segments, &recorder.shards[i].segments);
+        spin_release(&recorder.shards[i].lock);
+    }
+    struct segment_chunk *taken = segments_take(&recorder.segments);
+    return taken;
 }

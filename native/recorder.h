@@ -30,9 +30,9 @@ struct shard {
 struct recorder {
     _Atomic uint32_t serial;  /* of the recording that goes on; 0: none */
     uint32_t last_serial;
-    int64_t begin;            /* monotonic time of the recording's time zero */
+    _Atomic int64_t begin;    /* monotonic time of the recording's time zero */
     double begin_wall;        /* the same moment, seconds since the epoch */
-    bool extended;
+    _Atomic bool extended;
     bool trace;
     struct exclusions exclusions;
     struct mounts mounts;
@@ -42,9 +42,10 @@ struct recorder {
     struct shard shards[SHARDS];
     int64_t bins_begin[MODULES]; /* when the bins were emptied last; one drainer */
     atomic_uint next_shard;
+    atomic_uint readers;      /* who look at records: a stop waits for them */
     atomic_uint mappings;     /* files mapped into memory: their reads cannot be seen */
     atomic_uint rings;        /* io_uring set-ups: their reads cannot be seen */
-    void (*objects_loaded)(void); /* called after a thread's dlopen, before its next call */
+    void (*_Atomic objects_loaded)(void); /* called after a thread's dlopen, before its next call */
 };
 
 extern struct recorder recorder;
@@ -72,7 +73,7 @@ static inline uint32_t recording(void)
 
 static inline int64_t recorder_now(void)
 {
-    return clock_monotonic() - recorder.begin;
+    return clock_monotonic() - atomic_load_explicit(&recorder.begin, memory_order_relaxed);
 }
 
 /* How a call went: of which recording, from when to when. */
@@ -123,8 +124,22 @@ int recorder_start(const struct recorder_options *options);
 void recorder_stop(void);
 /* In a forked child: forgets the parent's recording without touching its memory. */
 void recorder_forget(void);
+/* At the process's end: leaves no file behind, while other threads may still be recorded. */
+void recorder_abandon(void);
+
+/* Whoever looks at the recording does it between these two, in one thread, whose signal handlers'
+ * calls pass through meanwhile: locks are held. False: nothing is being recorded. */
+bool recorder_begin_reading(void);
+void recorder_end_reading(void);
+/* The same for who changes the recording; returns what `recorder_leave_quietly` is given. */
+unsigned recorder_enter_quietly(void);
+void recorder_leave_quietly(unsigned flags);
+
+/* To be called while reading. */
 
 /* Empties the time bins of a module into `into` and `idle` (see bins_merge). */
 void recorder_drain_bins(enum module module, struct bins *into, double idle[BINS_MAX]);
+/* Takes all traced accesses; they go back with `segments_recycle`. */
+struct segment_chunk *recorder_drain_segments(void);
 
 #endif

@@ -1,5 +1,6 @@
 #include "snapshot.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,13 +15,17 @@ int fcounters_of(enum module module)
 }
 
 /* NOTE: like Darshan, records of the standard streams show only once something was moved. */
-static bool shows(const struct slot *slot, enum module module, bool lately)
+static bool shows(struct slot *slot, enum module module, bool lately)
 {
-    uint32_t touched = __atomic_load_n(&slot->touched, __ATOMIC_RELAXED);
+    uint32_t touched = atomic_load_explicit(&slot->touched, memory_order_relaxed);
     if (!(touched & (lately ? TOUCHED_LATELY : TOUCHED_EVER)))
         return false;
-    return module != STDIO_MODULE || slot->file->name[0] != '<' ||
-           slot->stdio.moved[READING].calls > 0 || slot->stdio.moved[WRITING].calls > 0;
+    if (module != STDIO_MODULE || slot->file->name[0] != '<')
+        return true;
+    spin_acquire(&slot->lock);
+    bool moved = slot->stdio.moved[READING].calls > 0 || slot->stdio.moved[WRITING].calls > 0;
+    spin_release(&slot->lock);
+    return moved;
 }
 
 static uint32_t slots_of(enum module module)
@@ -59,7 +64,7 @@ size_t snapshot_copy(enum module module, bool lately, struct record_copies *out)
         spin_acquire(&slot->lock);
         export(slot, module, out->counters + n * counters, out->fcounters + n * fcounters);
         if (lately)
-            slot->touched &= ~(uint32_t)TOUCHED_LATELY;
+            atomic_store_explicit(&slot->touched, TOUCHED_EVER, memory_order_relaxed);
         spin_release(&slot->lock);
         out->indices[n] = i;
         out->ids[n] = slot->file->id;
@@ -137,4 +142,24 @@ void snapshot_totals(enum module module, struct totals *totals)
         memcpy(totals->common_sizes, sizes, sizeof(totals->common_sizes));
     }
     free(sizes);
+}
+
+char *snapshot_names(enum module module, const uint32_t *places, size_t n)
+{
+    uint32_t slots = slots_of(module);
+    size_t size = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (places[i] >= slots) {
+            errno = ERANGE;
+            return NULL;
+        }
+        size += table_slot_at(&recorder.table, module, places[i])->file->name_length + (size_t)1;
+    }
+    char *names = malloc(size > 0 ? size : 1), *end = names;
+    for (size_t i = 0; names != NULL && i < n; i++) {
+        const struct file *file = table_slot_at(&recorder.table, module, places[i])->file;
+        memcpy(end, file->name, file->name_length + (size_t)1);
+        end += file->name_length + (size_t)1;
+    }
+    return names;
 }

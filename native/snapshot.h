@@ -18,6 +18,8 @@ struct record_copies {
 int counters_of(enum module module);
 int fcounters_of(enum module module);
 
+/* NOTE: to be called while reading, see `recorder_begin_reading`. */
+
 /* How many records a copy would take now. */
 size_t snapshot_count(enum module module, bool lately);
 /* Copies all records, or those touched since the last copy that asked so; returns how many. */
@@ -34,5 +36,9 @@ struct totals {
 };
 
 void snapshot_totals(enum module module, struct totals *totals);
+
+/* Copies the names of the records at `places`, each with its NUL, one after the other, into memory
+ * that the caller frees. NULL with errno: ERANGE where there is no such record, or ENOMEM. */
+char *snapshot_names(enum module module, const uint32_t *places, size_t n);
 
 #endif

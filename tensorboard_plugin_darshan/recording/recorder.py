@@ -140,6 +140,7 @@ class Recorder:
             "skips": [[os.fsdecode(text) for text in skip] for skip in redirected["skips"]],
             "refused_files": status["refused"],
             "mapped_files": status["mappings"],
+            "rings": status["rings"],
             "segments_dropped": status["segments_dropped"],
             "memory_bytes": status["arena_bytes"],
         }
@@ -210,7 +211,7 @@ class Recorder:
     def segments(self) -> np.ndarray[Any, np.dtype[Any]]:
         """Traced accesses since the last call, `[n] SEGMENT_DTYPE`, in no particular order."""
         self._live()
-        return np.frombuffer(b"".join(_native.drain_segments()), SEGMENT_DTYPE)
+        return np.frombuffer(_native.drain_segments(), SEGMENT_DTYPE)
 
     def detach(self) -> None:
         """Ends this handle; with the last one calls go to the C library directly again."""
