@@ -1,6 +1,6 @@
 /** The view Access sizes: reads and writes by size, the pattern, the most common sizes. */
 
-import {createBlock, definitionList, figurePlace, putFigure} from './block.js';
+import {AnswerBlock, definitionList, figurePlace, putFigure} from './block.js';
 import {h, morph} from './dom.js';
 import {formatBytes, formatCount, formatExact, formatShare} from './format.js';
 import {buildTable} from './table.js';
@@ -48,7 +48,7 @@ export function createAccessSizes(app) {
   const pattern = figurePlace('Order of accesses within files', 'pattern');
   const tables = h('div', {class: 'columns'});
   const below = h('div');
-  return createBlock(app, {
+  return new AnswerBlock(app, {
     label: 'Access sizes',
     size: 'size-access',
     route: 'access_sizes',

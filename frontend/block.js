@@ -2,7 +2,7 @@
 
 import {getJson} from './api.js';
 import {createResizer, drawFigure} from './charts.js';
-import {h} from './dom.js';
+import {h, morph} from './dom.js';
 
 /** @typedef {import('./types.js').AnswerHead} AnswerHead */
 /** @typedef {import('./types.js').App} App */
@@ -48,7 +48,7 @@ function emptyMessage(answer, query, app) {
       run: () => app.update({module: ''}),
     };
   }
-  return {title: 'Nothing yet', text, action: 'Check again', run: app.reload};
+  return {title: 'Nothing yet', text, action: 'Check again', run: () => app.reload()};
 }
 
 /**
@@ -61,83 +61,137 @@ function subjectOf({run, module, start, end}, parameters = {}) {
 }
 
 /**
+ * One question, its answer on the page, and what stands there until it comes or when it fails.
  * @template {AnswerHead} T
- * @param {App} app
- * @param {BlockSpec<T>} spec
- * @returns {Block}
+ * @implements {Block}
  */
-export function createBlock(app, spec) {
-  const body = h('div', {class: 'block-body'});
-  const place = h('div', {class: 'message', role: 'status'});
-  const element = h(
-    'section',
-    {class: `block ${spec.size}`, 'aria-label': spec.label, 'data-state': 'loading'},
-    body,
-    place
-  );
-  let [shown, shownSubject, asked, failure] = ['', '', '', ''];
+export class AnswerBlock {
+  #body = h('div', {class: 'block-body'});
+  #place = h('div', {class: 'message', role: 'status'});
+  /** @type {Message | undefined} */
+  #message;
   /** @type {string[]} */
-  let notes = [];
-  let controller = new AbortController();
+  #notes = [];
+  #failure = '';
+  /** The subject of what stands in the body. */
+  #drawn = '';
+  /** The subject asked last. */
+  #tried = '';
+  /** The question under way, or empty. */
+  #asked = '';
+  /** The question asked last, and of which version of the data. */
+  #answered = '';
+  #controller = new AbortController();
+
+  /**
+   * @param {App} app
+   * @param {BlockSpec<T>} spec
+   */
+  constructor(app, spec) {
+    this.app = app;
+    this.spec = spec;
+    this.element = h(
+      'section',
+      {class: `block ${spec.size}`, 'aria-label': spec.label, 'data-state': 'loading'},
+      this.#body,
+      this.#place
+    );
+    this.#place.addEventListener('click', ({target}) => {
+      if (target instanceof HTMLButtonElement) this.#message?.run();
+    });
+  }
+
+  notes() {
+    return this.#notes;
+  }
+
+  failure() {
+    return this.#failure;
+  }
+
+  /**
+   * @param {Query} query
+   * @param {string} version changes when there may be new data
+   */
+  async refresh(query, version) {
+    const parameters = this.spec.parameters?.();
+    const subject = subjectOf(query, parameters);
+    const question = subject + query.theme;
+    // One under way is not asked again, however slow the server and frequent the data.
+    if (this.#asked ? this.#asked === question : this.#answered === question + version) return;
+    this.#controller.abort();
+    this.#controller = new AbortController();
+    const {signal} = this.#controller;
+    this.#wait(subject);
+    this.#asked = question;
+    this.#answered = question + version;
+    try {
+      /** @type {T} */
+      const answer = await getJson(this.spec.route, {...query, ...parameters}, signal);
+      const isEmpty = this.spec.isEmpty(answer);
+      if (!isEmpty) await this.spec.draw(this.#body, answer, query);
+      if (signal.aborted) return;
+      this.#accept(answer, query, subject, isEmpty);
+    } catch (error) {
+      if (signal.aborted) return;
+      this.#refuse(error instanceof Error ? error.message : String(error), subject);
+    }
+    this.#asked = '';
+    this.app.noted();
+  }
+
+  /** @param {string} subject */
+  #wait(subject) {
+    const {state} = this.element.dataset;
+    if (subject !== this.#tried) {
+      this.#setState(state === 'ready' || state === 'stale' ? 'stale' : 'loading');
+    } else if (this.#message) this.element.setAttribute('aria-busy', 'true');
+    this.#tried = subject;
+  }
+
+  /**
+   * @param {T} answer
+   * @param {Query} query
+   * @param {string} subject
+   * @param {boolean} isEmpty
+   */
+  #accept(answer, query, subject, isEmpty) {
+    this.#drawn = subject;
+    this.#failure = '';
+    this.#notes = isEmpty ? answer.notes.slice(1) : answer.notes; // the first is the message
+    if (isEmpty) this.#setState('empty', emptyMessage(answer, query, this.app));
+    else this.#setState('ready');
+  }
+
+  /**
+   * @param {string} text
+   * @param {string} subject
+   */
+  #refuse(text, subject) {
+    if (this.#drawn === subject) {
+      this.#failure = text;
+      return;
+    }
+    [this.#drawn, this.#failure, this.#notes] = ['', '', []];
+    const run = () => this.app.reload();
+    this.#setState('error', {title: 'No answer', text, action: 'Retry', run});
+  }
 
   /**
    * @param {'loading' | 'stale' | 'ready' | 'empty' | 'error'} state
    * @param {Message} [message]
    */
-  function setState(state, message) {
-    element.dataset.state = state;
-    element.setAttribute('aria-busy', String(state === 'loading' || state === 'stale'));
-    place.replaceChildren(
-      ...(message
-        ? [
-            h('h3', {}, message.title),
-            h('p', {}, message.text),
-            h('button', {type: 'button', onclick: message.run}, message.action),
-          ]
-        : [])
+  #setState(state, message) {
+    this.element.dataset.state = state;
+    this.element.setAttribute('aria-busy', String(state === 'loading' || state === 'stale'));
+    this.#message = message;
+    morph(
+      this.#place,
+      message && h('h3', {}, message.title),
+      message && h('p', {}, message.text),
+      message && h('button', {type: 'button'}, message.action)
     );
   }
-
-  /**
-   * @param {Query} query
-   * @param {boolean} again also when the question is the same
-   */
-  async function refresh(query, again) {
-    const parameters = spec.parameters?.();
-    const subject = subjectOf(query, parameters);
-    const question = subject + query.theme;
-    if (asked === question || (shown === question && !asked && !again)) return;
-    controller.abort();
-    controller = new AbortController();
-    const {signal} = controller;
-    asked = question;
-    const isSame = subject === shownSubject;
-    if (!isSame) setState(shown ? 'stale' : 'loading');
-    try {
-      /** @type {T} */
-      const answer = await getJson(spec.route, {...query, ...parameters}, signal);
-      if (signal.aborted) return;
-      const isEmpty = spec.isEmpty(answer);
-      notes = isEmpty ? answer.notes.slice(1) : answer.notes; // the first is the message
-      if (!isEmpty) await spec.draw(body, answer, query);
-      if (signal.aborted) return;
-      [shown, shownSubject, failure] = [question, subject, ''];
-      if (isEmpty) setState('empty', emptyMessage(answer, query, app));
-      else setState('ready');
-    } catch (error) {
-      if (signal.aborted) return;
-      const text = error instanceof Error ? error.message : String(error);
-      if (isSame) failure = text;
-      else {
-        [shown, shownSubject, failure, notes] = ['', '', '', []];
-        setState('error', {title: 'No answer', text, action: 'Retry', run: app.reload});
-      }
-    }
-    asked = '';
-    app.noted();
-  }
-
-  return {element, refresh, notes: () => notes, failure: () => failure};
 }
 
 /**

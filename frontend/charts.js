@@ -28,7 +28,8 @@ export function loadPlotly(url) {
   return library;
 }
 
-const BUTTONS_REMOVED = ['select2d', 'lasso2d', 'autoScale2d', 'zoomIn2d', 'zoomOut2d'];
+/** All buttons of a figure: a list of what there is, as plotly.js also has some that share. */
+const BUTTONS = ['toImage', 'zoom2d', 'pan2d'];
 
 /**
  * Draws a figure, or changes the one drawn; what the user zoomed or hid stays as long as `revision`
@@ -51,7 +52,7 @@ export async function drawFigure(plotly, element, figure, {revision, ownReset = 
     {
       displaylogo: false,
       doubleClick: ownReset ? false : 'reset',
-      modeBarButtonsToRemove: ownReset ? [...BUTTONS_REMOVED, 'resetScale2d'] : BUTTONS_REMOVED,
+      modeBarButtons: [ownReset ? BUTTONS : [...BUTTONS, 'resetScale2d']],
       toImageButtonOptions: {filename: 'darshan', scale: 2},
     }
   );

@@ -20,114 +20,129 @@ export function filterChoices(choices, search) {
   return choices.filter(({name}) => words.every((word) => name.toLowerCase().includes(word)));
 }
 
-/**
- * @param {string} label
- * @param {(name: string) => void} onChoice
- * @returns {{element: HTMLElement, show: (choices: Choice[], chosen: string) => void}}
- */
-export function createCombobox(label, onChoice) {
-  const id = `choice-${label.toLowerCase()}`;
-  const list = h('ul', {role: 'listbox', id: `${id}-list`, 'aria-label': label, hidden: true});
-  const input = h('input', {
-    id,
+/** A field with a list below it; one of the choices is always chosen. */
+export class Combobox {
+  #list = h('ul', {role: 'listbox', hidden: true});
+  #input = h('input', {
     role: 'combobox',
     'aria-autocomplete': 'list',
-    'aria-controls': `${id}-list`,
     'aria-expanded': 'false',
     autocomplete: 'off',
     spellcheck: 'false',
   });
   /** @type {Choice[]} */
-  let choices = [];
-  /** @type {Choice[]} */
-  let found = [];
-  let chosen = '';
-  let active = -1;
+  #choices = [];
+  /** @type {Choice[]} what the search leaves */
+  #found = [];
+  #chosen = '';
+  /** Which of the found ones Enter takes, or -1. */
+  #active = -1;
 
-  function mark() {
-    [...list.children].forEach((option, i) => {
-      option.setAttribute('aria-selected', String(i === active));
-      if (i === active) option.scrollIntoView({block: 'nearest'});
+  /**
+   * @param {string} id of the field
+   * @param {string} label
+   * @param {(name: string) => void} onChoice
+   */
+  constructor(id, label, onChoice) {
+    this.label = label;
+    this.onChoice = onChoice;
+    this.#input.id = id;
+    this.#list.id = `${id}-list`;
+    this.#list.setAttribute('aria-label', label);
+    this.#input.setAttribute('aria-controls', this.#list.id);
+    this.element = h(
+      'div',
+      {class: 'field combobox'},
+      h('label', {for: id}, label),
+      h('div', {class: 'combobox-field'}, this.#input, icon('down'), this.#list)
+    );
+    this.#listen();
+  }
+
+  /**
+   * @param {Choice[]} choices
+   * @param {string} chosen
+   */
+  show(choices, chosen) {
+    [this.#choices, this.#chosen] = [choices, chosen];
+    if (this.#list.hidden && this.#input.value !== chosen) this.#input.value = chosen;
+    this.#input.title = chosen;
+  }
+
+  #listen() {
+    const [input, list] = [this.#input, this.#list];
+    input.addEventListener('keydown', (event) => this.#answerKey(event));
+    input.addEventListener('input', () => this.#open(input.value));
+    input.addEventListener('click', () => list.hidden && this.#open(''));
+    input.addEventListener('focus', () => input.select());
+    input.addEventListener('blur', () => this.#close());
+    list.addEventListener('mousedown', (event) => event.preventDefault()); // keeps the focus
+    list.addEventListener('click', ({target}) => {
+      const name = target instanceof Element ? target.closest('li')?.dataset.name : undefined;
+      if (name !== undefined) this.#choose(name);
     });
-    if (found[active]) input.setAttribute('aria-activedescendant', `${id}-${active}`);
-    else input.removeAttribute('aria-activedescendant');
   }
 
   /** @param {string} search */
-  function open(search) {
-    found = filterChoices(choices, search);
-    active = Math.max(
-      found.findIndex(({name}) => name === chosen),
-      search && found.length ? 0 : -1
+  #open(search) {
+    this.#found = filterChoices(this.#choices, search);
+    const chosen = this.#found.findIndex(({name}) => name === this.#chosen);
+    this.#active = chosen < 0 && search && this.#found.length ? 0 : chosen;
+    const options = this.#found.map(({name, detail}, i) =>
+      h(
+        'li',
+        {role: 'option', id: `${this.#list.id}-${i}`, 'data-name': name, title: name},
+        h('span', {class: 'option-name'}, name),
+        h('span', {class: 'option-detail'}, detail)
+      )
     );
-    list.replaceChildren(
-      ...found.map(({name, detail}, i) =>
-        h(
-          'li',
-          {role: 'option', id: `${id}-${i}`, 'data-name': name, title: name},
-          h('span', {class: 'option-name'}, name),
-          h('span', {class: 'option-detail'}, detail)
-        )
-      ),
-      ...(found.length
-        ? []
-        : [h('li', {class: 'option-none'}, `No ${label.toLowerCase()} is called so`)])
-    );
-    list.hidden = false;
-    input.setAttribute('aria-expanded', 'true');
-    mark();
+    const none = `No ${this.label.toLowerCase()} is called so`;
+    if (!options.length) options.push(h('li', {class: 'option-none'}, none));
+    this.#list.replaceChildren(...options);
+    this.#list.hidden = false;
+    this.#input.setAttribute('aria-expanded', 'true');
+    this.#mark();
   }
 
-  function close() {
-    list.hidden = true;
-    input.setAttribute('aria-expanded', 'false');
-    input.removeAttribute('aria-activedescendant');
-    input.value = chosen;
+  /** Shows which option Enter takes. */
+  #mark() {
+    [...this.#list.children].forEach((option, i) => {
+      option.setAttribute('aria-selected', String(i === this.#active));
+      if (i === this.#active) option.scrollIntoView({block: 'nearest'});
+    });
+    const id = this.#found[this.#active] ? `${this.#list.id}-${this.#active}` : '';
+    this.#input.setAttribute('aria-activedescendant', id);
+  }
+
+  #close() {
+    this.#list.hidden = true;
+    this.#input.setAttribute('aria-expanded', 'false');
+    this.#input.removeAttribute('aria-activedescendant');
+    this.#input.value = this.#chosen;
   }
 
   /** @param {string} name */
-  function choose(name) {
-    const isNew = name !== chosen;
-    chosen = name;
-    close();
-    if (isNew) onChoice(name);
+  #choose(name) {
+    const isNew = name !== this.#chosen;
+    this.#chosen = name;
+    this.#close();
+    if (isNew) this.onChoice(name);
   }
 
   /** @param {KeyboardEvent} event */
-  function answerKey(event) {
-    const step = event.key === 'ArrowDown' ? 1 : event.key === 'ArrowUp' ? -1 : 0;
-    if (step) {
-      if (list.hidden) open('');
-      else if (found.length) active = (active + step + found.length) % found.length;
-      mark();
-    } else if (event.key === 'Enter' && !list.hidden && found[active]) choose(found[active].name);
-    else if (event.key === 'Escape' && !list.hidden) close();
+  #answerKey(event) {
+    const {key} = event;
+    const [isOpen, found] = [!this.#list.hidden, this.#found];
+    const step = key === 'ArrowDown' ? 1 : key === 'ArrowUp' ? -1 : 0;
+    if (step && !isOpen) this.#open('');
+    else if (step) {
+      const next = this.#active < 0 && step < 0 ? -1 : this.#active + step;
+      this.#active = found.length ? (next + found.length) % found.length : -1;
+      this.#mark();
+    } else if (key === 'Enter' && isOpen && found[this.#active]) {
+      this.#choose(found[this.#active].name);
+    } else if (key === 'Escape' && isOpen) this.#close();
     else return;
     event.preventDefault();
   }
-
-  input.addEventListener('keydown', answerKey);
-  input.addEventListener('input', () => open(input.value));
-  input.addEventListener('click', () => (list.hidden ? open('') : undefined));
-  input.addEventListener('focus', () => input.select());
-  input.addEventListener('blur', close);
-  list.addEventListener('pointerdown', (event) => {
-    event.preventDefault(); // keeps the focus in the field
-    const option = event.target instanceof Element ? event.target.closest('li') : null;
-    if (option?.dataset.name !== undefined) choose(option.dataset.name);
-  });
-  const element = h(
-    'div',
-    {class: 'field combobox'},
-    h('label', {for: id}, label),
-    h('div', {class: 'combobox-field'}, input, icon('down'), list)
-  );
-  return {
-    element,
-    show(nextChoices, nextChosen) {
-      [choices, chosen] = [nextChoices, nextChosen];
-      if (list.hidden && input.value !== chosen) input.value = chosen;
-      input.title = chosen;
-    },
-  };
 }

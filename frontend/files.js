@@ -1,6 +1,6 @@
 /** The view Files: histogram of bandwidth a file, and the table of files by page. */
 
-import {createBlock, definitionList, figurePlace, putFigure} from './block.js';
+import {AnswerBlock, definitionList, figurePlace, putFigure} from './block.js';
 import {copyText, h, icon, morph} from './dom.js';
 import {
   formatBandwidth,
@@ -24,7 +24,7 @@ const SEARCH_WAIT_MS = 250;
 export function createHistogram(app) {
   const place = figurePlace('Files by bandwidth: histogram, one count a file', 'histogram');
   const below = h('div');
-  return createBlock(app, {
+  return new AnswerBlock(app, {
     label: 'Bandwidth of files',
     size: 'size-histogram',
     route: 'file_bandwidth',
@@ -189,7 +189,7 @@ export function createFiles(app) {
   const search = createSearch(app);
   const pager = h('div');
   const toolbar = h('div', {class: 'toolbar'}, search.element, pager);
-  const block = createBlock(app, {
+  const block = new AnswerBlock(app, {
     label: 'Table of files',
     size: 'size-files',
     route: 'files',

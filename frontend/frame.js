@@ -1,6 +1,6 @@
 /** What surrounds the views: the bar, the notes, and what stands there when there is no run. */
 
-import {createCombobox} from './combobox.js';
+import {Combobox} from './combobox.js';
 import {copyText, h, icon, morph} from './dom.js';
 import {UNKNOWN, formatClock, formatDate, formatDuration} from './format.js';
 
@@ -11,7 +11,7 @@ import {UNKNOWN, formatClock, formatDate, formatDuration} from './format.js';
 const MODULES = ['POSIX', 'STDIO'];
 const NOTES_UNFOLDED = 2;
 
-export const SNIPPET = `pip install tensorboard-plugin-darshan
+const SNIPPET = `pip install tensorboard-plugin-darshan
 
 from tensorboard_plugin_darshan import DarshanCallback
 model.fit(data, callbacks=[DarshanCallback(log_dir)])`;
@@ -74,11 +74,7 @@ function createChip(app) {
  * @param {App} app
  * @param {() => void} openHelp
  */
-export function createBar(app, openHelp) {
-  const runs = createCombobox('Run', (name) => app.update({run: name}));
-  const status = h('span', {class: 'status'});
-  const module = createModuleChoice(app);
-  const chip = createChip(app);
+function createButtons(app, openHelp) {
   const live = h(
     'button',
     {
@@ -115,8 +111,21 @@ export function createBar(app, openHelp) {
     },
     '?'
   );
+  return {live, reload, help};
+}
+
+/**
+ * @param {App} app
+ * @param {() => void} openHelp
+ */
+export function createBar(app, openHelp) {
+  const runs = new Combobox('run', 'Run', (name) => app.update({run: name}));
+  const status = h('span', {class: 'status'});
+  const module = createModuleChoice(app);
+  const chip = createChip(app);
+  const {live, reload, help} = createButtons(app, openHelp);
   const element = h(
-    'header',
+    'div',
     {class: 'bar'},
     runs.element,
     status,

@@ -36,11 +36,12 @@ const DEFINITIONS = [
 ];
 
 /** @type {[string, string][]} */
-export const KEYS = [
+const KEYS = [
   ['1 – 4', 'choose a view'],
   ['← → Home End', 'move between the tabs'],
   ['u', 'go to the run'],
   ['m', 'go to the module'],
+  ['[ ] + −', 'earlier, later, zoom in, zoom out'],
   ['w', 'show the whole run'],
   ['l', 'live on or off'],
   ['r', 'reload now'],

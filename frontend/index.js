@@ -7,6 +7,7 @@ import {createBar, createNotes, createPageMessage} from './frame.js';
 import {createHelp} from './help.js';
 import * as host from './host.js';
 import {VIEWS} from './state.js';
+import {moveTimeline} from './timeline.js';
 import {createTabs, createViews} from './views.js';
 
 /** @typedef {import('./types.js').App} App */
@@ -26,6 +27,8 @@ class Tab {
   #failure = '';
   #theme = host.currentTheme();
   #timer = 0;
+  /** How often the user, or a server that came back, asked for a reload. */
+  #reloads = 0;
   #wasShown = true;
   #announcer = h('div', {class: 'sr-only', role: 'status', 'aria-live': 'polite'});
   #help = createHelp();
@@ -57,7 +60,7 @@ class Tab {
     );
     if (isOther) next.offset = 0;
     this.#state = next;
-    this.#show(false);
+    this.#show();
     this.#schedule();
   }
 
@@ -67,8 +70,8 @@ class Tab {
   }
 
   async reload() {
-    await this.#askRuns();
-    this.#show(true);
+    this.#reloads += 1;
+    await this.#poll();
     this.#schedule();
   }
 
@@ -88,20 +91,24 @@ class Tab {
   }
 
   async start() {
-    const main = h('main', {}, this.#message.element, ...this.#views.map(({element}) => element));
     document.body.append(
-      this.#bar.element,
-      this.#tabs.element,
-      this.#notes.element,
-      main,
+      h(
+        'header',
+        {},
+        h('h1', {class: 'sr-only'}, 'Darshan'),
+        this.#bar.element,
+        this.#tabs.element,
+        this.#notes.element
+      ),
+      h('main', {}, this.#message.element, ...this.#views.map(({element}) => element)),
       this.#help,
       this.#announcer
     );
     document.addEventListener('keydown', (event) => this.#answerKey(event));
-    this.#show(false);
+    this.#show();
     host.followTheme((theme) => {
       document.documentElement.dataset.theme = this.#theme = theme;
-      this.#show(false);
+      this.#show();
     });
     host.followAddress(() => this.#followAddress());
     host.followReloads(() => this.#poll());
@@ -133,8 +140,8 @@ class Tab {
     return {title: 'No such run', sentences, action: 'Show the newest run', act: 'newest'};
   }
 
-  /** @param {boolean} again ask the server again, also where nothing changed */
-  #show(again) {
+  /** Puts the state into the page and the address; the view asks what it does not know yet. */
+  #show() {
     const runs = this.#answer?.runs ?? [];
     if (!this.#state.run && runs.length) this.#state = {...this.#state, run: runs[0].name};
     if (host.isShown()) host.writeState(this.#state);
@@ -148,7 +155,8 @@ class Tab {
       else if (isChosen && this.run()) {
         const {run, module, start, end} = this.#state;
         const query = {run, module, start, end, theme: this.#theme};
-        for (const block of view.blocks) block.refresh(query, again);
+        const version = JSON.stringify([this.#reloads, this.run()]);
+        for (const block of view.blocks) block.refresh(query, version);
       }
     }
     this.noted();
@@ -157,6 +165,7 @@ class Tab {
   async #askRuns() {
     try {
       this.#answer = await getJson('runs');
+      if (this.#failure) this.#reloads += 1;
       this.#failure = '';
     } catch (error) {
       this.#failure = error instanceof Error ? error.message : String(error);
@@ -165,9 +174,8 @@ class Tab {
 
   /** Asks whether there is anything new, and shows it. */
   async #poll() {
-    const before = JSON.stringify(this.run());
     await this.#askRuns();
-    this.#show(JSON.stringify(this.run()) !== before);
+    this.#show();
   }
 
   #schedule() {
@@ -186,7 +194,7 @@ class Tab {
     const next = host.readState();
     if (isShown && JSON.stringify(next) !== JSON.stringify(this.#state)) {
       this.#state = next;
-      this.#show(false);
+      this.#show();
     }
     if (isBack && this.#state.live) await this.#poll();
     this.#schedule();
@@ -200,10 +208,14 @@ class Tab {
     const view = VIEWS[Number(key) - 1];
     /** @type {Record<string, () => void>} */
     const actions = {
-      u: () => document.getElementById('choice-run')?.focus(),
+      u: () => document.getElementById('run')?.focus(),
       m: () => document.getElementById('module')?.focus(),
       w: () => this.update({start: null, end: null}),
       l: () => this.update({live: !this.#state.live}),
+      '[': () => moveTimeline(this, 'earlier'),
+      ']': () => moveTimeline(this, 'later'),
+      '+': () => moveTimeline(this, 'in'),
+      '-': () => moveTimeline(this, 'out'),
       r: () => this.reload(),
       '?': () => this.#help.showModal(),
     };
@@ -220,7 +232,12 @@ class Tab {
  */
 export async function render() {
   document.documentElement.lang = 'en';
-  document.head.append(h('link', {rel: 'stylesheet', href: 'style.css'}));
+  document.title = 'Darshan';
   host.adoptFonts();
+  const style = h('link', {rel: 'stylesheet', href: 'style.css'});
+  await new Promise((resolve) => {
+    style.onload = style.onerror = resolve;
+    document.head.append(style);
+  });
   await new Tab().start();
 }

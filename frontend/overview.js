@@ -1,7 +1,7 @@
 /** The view Overview: cards, modules, epochs and phases, who recorded. */
 
-import {createBlock, definitionList} from './block.js';
-import {h, morph, svg} from './dom.js';
+import {AnswerBlock, definitionList} from './block.js';
+import {h, morph} from './dom.js';
 import {
   UNKNOWN,
   formatBandwidth,
@@ -12,6 +12,7 @@ import {
   formatDuration,
   formatShare,
 } from './format.js';
+import {buildSparkline} from './sparkline.js';
 import {buildTable} from './table.js';
 
 /** @typedef {import('./types.js').App} App */
@@ -20,31 +21,8 @@ import {buildTable} from './table.js';
 /** @typedef {import('./types.js').OverviewAnswer} OverviewAnswer */
 /** @typedef {import('./types.js').Phase} Phase */
 
-const SPARK_WIDTH = 120;
-const SPARK_HEIGHT = 28;
-
-/**
- * Points of a sparkline, from zero at the bottom to the largest value at the top.
- * @param {(number | null)[]} values
- * @param {number} width
- * @param {number} height
- * @returns {string} an SVG path; empty without two values
- */
-export function sparkPath(values, width, height) {
-  if (values.length < 2) return '';
-  const top = Math.max(...values.map((value) => value ?? 0)) || 1;
-  const points = values.map((value, i) => {
-    const x = (i / (values.length - 1)) * width;
-    const y = height - ((value ?? 0) / top) * height;
-    return `${Number(x.toFixed(1))} ${Number(y.toFixed(1))}`;
-  });
-  return `M${points.join('L')}`;
-}
-
 /** @param {Card} card */
 function buildCard(card) {
-  const line = sparkPath(card.sparkline, SPARK_WIDTH, SPARK_HEIGHT - 1);
-  const box = `0 -1 ${SPARK_WIDTH} ${SPARK_HEIGHT + 1}`;
   return h(
     'li',
     {class: 'card', 'data-key': card.name, title: card.definition},
@@ -52,12 +30,7 @@ function buildCard(card) {
     h('p', {class: 'value'}, card.value || UNKNOWN),
     h('p', {class: 'detail'}, card.detail),
     h('p', {class: 'caption'}, card.caption),
-    svg(
-      'svg',
-      {class: 'spark', viewBox: box, preserveAspectRatio: 'none', 'aria-hidden': 'true'},
-      line && svg('path', {class: 'area', d: `${line}V${SPARK_HEIGHT}H0Z`}),
-      line && svg('path', {class: 'line', d: line})
-    )
+    buildSparkline(card.sparkline)
   );
 }
 
@@ -88,7 +61,7 @@ function buildPhases({phases, duration_seconds: span}) {
             phase.phase || 'outside phases'
           ),
       },
-      {title: 'Epoch', cell: ({epoch}) => (epoch < 0 ? UNKNOWN : String(epoch)), number: true},
+      {title: 'Epoch', cell: ({epoch}) => (epoch < 0 ? UNKNOWN : String(epoch + 1)), number: true},
       {title: 'Begin', cell: ({start}) => formatClock(start, span), number: true},
       {title: 'Duration', cell: (phase) => formatDuration(phase.duration_seconds), number: true},
       {title: 'Read', cell: (phase) => formatBytes(phase.bytes_read), number: true},
@@ -176,7 +149,7 @@ function buildWho({job, recordings, run}) {
 
 /** @param {App} app */
 export function createOverview(app) {
-  const block = createBlock(app, {
+  const block = new AnswerBlock(app, {
     label: 'Overview',
     size: 'size-overview',
     route: 'overview',

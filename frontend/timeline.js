@@ -1,6 +1,6 @@
 /** The view Timeline: one figure; its visible stretch of time restricts all views. */
 
-import {createBlock, definitionList, figurePlace, putFigure} from './block.js';
+import {AnswerBlock, definitionList, figurePlace, putFigure} from './block.js';
 import {followZoom} from './charts.js';
 import {h, icon, morph} from './dom.js';
 import {cutStretch, moveStretch} from './state.js';
@@ -8,26 +8,33 @@ import {cutStretch, moveStretch} from './state.js';
 /** @typedef {import('./types.js').App} App */
 /** @typedef {import('./types.js').FigureAnswer} FigureAnswer */
 
-/** @type {['earlier' | 'later' | 'in' | 'out', string][]} */
+/** @typedef {'earlier' | 'later' | 'in' | 'out'} Step */
+
+/** @type {[Step, string, string][]} */
 const STEPS = [
-  ['earlier', 'Earlier'],
-  ['later', 'Later'],
-  ['in', 'Zoom in'],
-  ['out', 'Zoom out'],
+  ['earlier', 'Earlier', '['],
+  ['later', 'Later', ']'],
+  ['in', 'Zoom in', '+'],
+  ['out', 'Zoom out', '-'],
 ];
+
+/**
+ * Shows another stretch of time.
+ * @param {App} app
+ * @param {Step} step
+ */
+export function moveTimeline(app, step) {
+  const {start, end} = app.state();
+  const duration = app.run()?.duration_seconds;
+  if (!duration) return;
+  const shown = {start: start ?? 0, end: Math.min(end ?? duration, duration)};
+  const next = moveStretch(shown, duration, step);
+  app.update({start: next?.start ?? null, end: next?.end ?? null});
+}
 
 /** @param {App} app */
 function createButtons(app) {
-  /** @param {'earlier' | 'later' | 'in' | 'out'} step */
-  function move(step) {
-    const {start, end} = app.state();
-    const duration = app.run()?.duration_seconds;
-    if (!duration) return;
-    const shown = {start: start ?? 0, end: Math.min(end ?? duration, duration)};
-    const next = moveStretch(shown, duration, step);
-    app.update({start: next?.start ?? null, end: next?.end ?? null});
-  }
-  return STEPS.map(([step, name]) =>
+  return STEPS.map(([step, name, key]) =>
     h(
       'button',
       {
@@ -35,7 +42,8 @@ function createButtons(app) {
         class: 'icon-button',
         title: name,
         'aria-label': name,
-        onclick: () => move(step),
+        'aria-keyshortcuts': key,
+        onclick: () => moveTimeline(app, step),
       },
       icon(step)
     )
@@ -47,7 +55,7 @@ export function createTimeline(app) {
   const place = figurePlace('Timeline: bandwidth, calls and calls in flight over time', 'timeline');
   const below = h('div');
   let isFollowed = false;
-  const block = createBlock(app, {
+  const block = new AnswerBlock(app, {
     label: 'Timeline',
     size: 'size-timeline',
     route: 'timeline',

@@ -163,7 +163,8 @@
  *
  * @typedef {object} Block a part of a view with one question to the server
  * @property {HTMLElement} element
- * @property {(query: Query, again: boolean) => Promise<void>} refresh
+ * @property {(query: Query, version: string) => Promise<void>} refresh asks, unless the same was
+ *     asked of the same version of the data
  * @property {() => string[]} notes
  * @property {() => string} failure why the data shown could not be renewed, or empty
  *

@@ -230,6 +230,14 @@ void *arena_allocate(struct arena *arena, size_t size)
     return address;
 }
 
+size_t arena_used(struct arena *arena)
+{
+    spin_acquire(&arena->lock);
+    size_t used = arena->used;
+    spin_release(&arena->lock);
+    return used;
+}
+
 int arena_view_open(struct arena_view *view, const char *path)
 {
     struct arena_head head;

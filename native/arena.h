@@ -56,6 +56,8 @@ void arena_forget(struct arena *arena);
 /* Zeroed memory, aligned to 16 bytes, or to a cache line where it fills whole ones. NULL when the
  * ceiling is reached or the file system is full. */
 void *arena_allocate(struct arena *arena, size_t size);
+/* Bytes given out so far. */
+size_t arena_used(struct arena *arena);
 static inline uint64_t arena_offset(const struct arena *arena, const void *address)
 {
     return (uint64_t)((const char *)address - arena->base);

@@ -15,8 +15,6 @@ enum { TARGETS_MAX = 256 };
 
 static struct got_target targets[TARGETS_MAX];
 static size_t n_targets;
-static struct got_report report;
-
 static void choose_targets(bool extended)
 {
     unsigned lists = DARSHAN | BOOKKEEPING | (extended ? EXTENDED : 0u);
@@ -27,10 +25,16 @@ static void choose_targets(bool extended)
                 (struct got_target){hooks[i].name, hooks[i].wrapper, *hooks[i].real};
 }
 
-void control_update(void)
+void control_update(struct got_report *report)
 {
-    if (got_has_new_objects())
-        got_patch(targets, n_targets, &report);
+    unsigned flags = recorder_enter_quietly();
+    got_update(report);
+    recorder_leave_quietly(flags);
+}
+
+static void update(void)
+{
+    control_update(NULL);
 }
 
 /* Regular files that were open before the recording: known from now on, without an open of their
@@ -58,46 +62,55 @@ static void adopt_descriptors(void)
 
 static void in_child(void)
 {
-    if (atomic_load(&recorder.serial) == 0)
-        return;
-    got_fork();
-    hooks_fork();
-    recorder_fork();
+    bool records = atomic_load(&recorder.serial) != 0 && recorder.options.children;
+    hooks_forget();
+    got_forget(records);
+    if (atomic_load(&recorder.serial) != 0)
+        recorder_fork();
 }
 
-int control_start(const struct recorder_options *options, struct got_report *out)
+static int start(const struct recorder_options *options, struct got_report *report)
 {
     static bool handles_forks;
-    if (atomic_load(&recorder.serial) != 0)
-        return -EALREADY;
-    if (!hooks_resolve())
-        return -ENOSYS;
     int error = recorder_start(options);
     if (error != 0)
         return error;
     if (!handles_forks)
         pthread_atfork(NULL, NULL, in_child);
     handles_forks = true;
-    recorder.objects_loaded = control_update;
+    atomic_store(&recorder.objects_loaded, update);
     report_standard_streams();
     if (options->extended)
         adopt_descriptors();
-    memset(&report, 0, sizeof(report));
     choose_targets(options->extended);
-    got_patch(targets, n_targets, &report);
-    *out = report;
+    got_patch(targets, n_targets, report);
     return 0;
+}
+
+int control_start(const struct recorder_options *options, struct got_report *report)
+{
+    if (atomic_load(&recorder.serial) != 0)
+        return -EALREADY;
+    if (!hooks_resolve())
+        return -ENOSYS;
+    unsigned flags = recorder_enter_quietly();
+    int error = start(options, report);
+    recorder_leave_quietly(flags);
+    return error;
 }
 
 void control_stop(void)
 {
-    recorder.objects_loaded = NULL;
+    unsigned flags = recorder_enter_quietly();
+    atomic_store(&recorder.objects_loaded, NULL);
     got_restore();
     if (atomic_load(&recorder.serial) != 0)
         recorder_stop();
+    recorder_leave_quietly(flags);
 }
 
-const struct got_report *control_report(void)
+/* A process that ends without a stop: its threads may go on, but its file must not stay. */
+static void __attribute__((destructor)) at_exit(void)
 {
-    return &report;
+    recorder_abandon();
 }

@@ -8,9 +8,7 @@
 /* Return 0 or -errno; -EALREADY where a recording goes on. */
 int control_start(const struct recorder_options *options, struct got_report *report);
 void control_stop(void);
-/* Patches what was loaded meanwhile, if anything; adds to the report. */
-void control_update(void);
-/* What has been redirected so far. */
-const struct got_report *control_report(void);
+/* Patches what was loaded meanwhile, if anything, and tells what has been redirected so far. */
+void control_update(struct got_report *report);
 
 #endif

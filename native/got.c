@@ -1,14 +1,13 @@
 #include "got.h"
 
-#include <elf.h>
 #include <gnu/libc-version.h>
-#include <link.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "object.h"
 #include "spin.h"
 
 #if defined(__x86_64__)
@@ -44,14 +43,12 @@ enum { NAMES = 1024 }; /* at least four times the targets */
 
 static struct {
     spin_lock lock;
-    const struct got_target *targets;
-    size_t n_targets;
     const struct got_target *by_name[NAMES];
     struct array saved, seen;
     unsigned long long loads, unloads;
     uintptr_t libc_start, libc_end;
-    struct got_report *report;
-    bool restoring;
+    struct got_report report;
+    bool active, restoring;
 } got = {.saved.item_size = sizeof(struct saved_slot), .seen.item_size = sizeof(struct seen_object)};
 
 static void *append(struct array *array)
@@ -81,8 +78,6 @@ static size_t hash(const char *name)
 
 static void index_targets(const struct got_target *targets, size_t n)
 {
-    got.targets = targets;
-    got.n_targets = n;
     memset(got.by_name, 0, sizeof(got.by_name));
     for (size_t i = 0; i < n; i++) {
         size_t place = hash(targets[i].name);
@@ -100,63 +95,6 @@ static const struct got_target *find_target(const char *name)
     return NULL;
 }
 
-/* One loaded object, as far as it matters here. */
-struct object {
-    const char *name;
-    ElfW(Addr) base;
-    uintptr_t start, end;             /* of all its segments */
-    uintptr_t relro_start, relro_end; /* whole pages that are read-only after start-up */
-    const ElfW(Sym) * symbols;
-    const char *strings;
-    const ElfW(Rela) * relocations, *jumps;
-    size_t n_relocations, n_jumps, n_relative;
-};
-
-static uintptr_t in_object(const struct object *object, ElfW(Addr) address)
-{
-    /* glibc has made these absolute already, other loaders have not */
-    return address < object->base ? address + object->base : address;
-}
-
-static bool describe(const struct dl_phdr_info *info, struct object *object)
-{
-    const ElfW(Dyn) *dynamic = NULL;
-    uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
-    memset(object, 0, sizeof(*object));
-    object->name = info->dlpi_name;
-    object->base = info->dlpi_addr;
-    object->start = UINTPTR_MAX;
-    for (int i = 0; i < info->dlpi_phnum; i++) {
-        const ElfW(Phdr) *header = &info->dlpi_phdr[i];
-        uintptr_t start = info->dlpi_addr + header->p_vaddr, end = start + header->p_memsz;
-        if (header->p_type == PT_LOAD) {
-            object->start = start < object->start ? start : object->start;
-            object->end = end > object->end ? end : object->end;
-        } else if (header->p_type == PT_DYNAMIC) {
-            dynamic = (const ElfW(Dyn) *)start;
-        } else if (header->p_type == PT_GNU_RELRO) {
-            object->relro_start = start & ~(page - 1);
-            object->relro_end = end & ~(page - 1);
-        }
-    }
-    if (dynamic == NULL)
-        return false;
-    for (; dynamic->d_tag != DT_NULL; dynamic++) {
-        uintptr_t address = in_object(object, dynamic->d_un.d_ptr);
-        switch (dynamic->d_tag) {
-        case DT_SYMTAB: object->symbols = (const void *)address; break;
-        case DT_STRTAB: object->strings = (const void *)address; break;
-        case DT_RELA: object->relocations = (const void *)address; break;
-        case DT_RELASZ: object->n_relocations = dynamic->d_un.d_val / sizeof(ElfW(Rela)); break;
-        case DT_RELACOUNT: object->n_relative = dynamic->d_un.d_val; break;
-        case DT_JMPREL: object->jumps = (const void *)address; break;
-        case DT_PLTRELSZ: object->n_jumps = dynamic->d_un.d_val / sizeof(ElfW(Rela)); break;
-        default: break;
-        }
-    }
-    return object->symbols != NULL && object->strings != NULL;
-}
-
 static bool is_left_alone(const struct object *object)
 {
     uintptr_t vdso = getauxval(AT_SYSINFO_EHDR), loader = getauxval(AT_BASE);
@@ -168,8 +106,8 @@ static bool is_left_alone(const struct object *object)
 
 static void skip(const struct object *object, const char *name, const char *reason)
 {
-    struct got_report *report = got.report;
-    if (report == NULL)
+    struct got_report *report = &got.report;
+    if (got.restoring)
         return;
     if (report->n_skips < GOT_SKIPS_MAX) {
         struct got_skip *described = &report->skips[report->n_skips];
@@ -264,8 +202,8 @@ static void visit(const struct object *object, const ElfW(Rela) * relocation, in
         seen->first_slot = slot;
         seen->wrapper = target->wrapper;
     }
-    if (got.report != NULL)
-        got.report->slots++;
+    if (!got.restoring)
+        got.report.slots++;
 }
 
 static void visit_object(const struct object *object, struct seen_object *seen)
@@ -289,21 +227,31 @@ static struct seen_object *find_seen(const struct dl_phdr_info *info)
     return NULL;
 }
 
-/* An object that was seen is the same one as long as its slots still hold what was put there. */
+/* An object that was seen is the same one as long as its slots still hold what was put there. Where
+ * another one was loaded in its place, they may not even be there. */
+static bool is_same(const struct seen_object *seen, const struct object *object, bool any_unloaded)
+{
+    uintptr_t slot = (uintptr_t)seen->first_slot;
+    if (slot == 0)
+        return !any_unloaded;
+    return slot >= object->start && slot + sizeof(void *) <= object->end &&
+           __atomic_load_n(seen->first_slot, __ATOMIC_RELAXED) == seen->wrapper;
+}
+
 static int patch_object(struct dl_phdr_info *info, size_t size, void *any_unloaded)
 {
     struct object object;
     (void)size;
+    bool described = object_describe(info, &object);
     struct seen_object *seen = find_seen(info);
-    if (seen != NULL && (seen->first_slot ? *seen->first_slot == seen->wrapper
-                                          : !*(const bool *)any_unloaded))
+    if (seen != NULL && is_same(seen, &object, *(const bool *)any_unloaded))
         return 0;
     if (seen == NULL && (seen = append(&got.seen)) == NULL)
         return 0;
     *seen = (struct seen_object){info->dlpi_addr, info->dlpi_phdr, NULL, NULL};
-    if (!describe(info, &object) || is_left_alone(&object))
+    if (!described || is_left_alone(&object))
         return 0;
-    got.report->objects++;
+    got.report.objects++;
     visit_object(&object, seen);
     return 0;
 }
@@ -312,7 +260,7 @@ static int restore_object(struct dl_phdr_info *info, size_t size, void *unused)
 {
     struct object object;
     (void)size, (void)unused;
-    if (describe(info, &object) && !is_left_alone(&object))
+    if (object_describe(info, &object) && !is_left_alone(&object))
         visit_object(&object, NULL);
     return 0;
 }
@@ -321,7 +269,7 @@ static int find_libc(struct dl_phdr_info *info, size_t size, void *address)
 {
     struct object object;
     (void)size;
-    if (!describe(info, &object) || (uintptr_t)address < object.start ||
+    if (!object_describe(info, &object) || (uintptr_t)address < object.start ||
         (uintptr_t)address >= object.end)
         return 0;
     got.libc_start = object.start;
@@ -337,29 +285,16 @@ static int read_counts(struct dl_phdr_info *info, size_t size, void *counts)
     return 1;
 }
 
-bool got_has_new_objects(void)
+static void patch_all(void)
 {
     unsigned long long counts[2] = {0};
-    dl_iterate_phdr(read_counts, counts);
-    return counts[0] != got.loads;
-}
-
-void got_patch(const struct got_target *targets, size_t n, struct got_report *report)
-{
-    unsigned long long counts[2] = {0};
-    spin_acquire(&got.lock);
     dl_iterate_phdr(read_counts, counts);
     bool any_unloaded = counts[1] != got.unloads;
+    if (counts[0] == got.loads)
+        return;
     got.loads = counts[0];
     got.unloads = counts[1];
-    if (got.targets != targets || got.n_targets != n)
-        index_targets(targets, n);
-    if (got.libc_start == 0)
-        dl_iterate_phdr(find_libc, (void *)(uintptr_t)&gnu_get_libc_version);
-    got.report = report;
-    got.restoring = false;
     dl_iterate_phdr(patch_object, &any_unloaded);
-    spin_release(&got.lock);
 }
 
 static int by_slot(const void *a, const void *b)
@@ -370,21 +305,54 @@ static int by_slot(const void *a, const void *b)
     return (left->order > right->order) - (left->order < right->order);
 }
 
-void got_restore(void)
+static void restore_all(void)
 {
-    spin_acquire(&got.lock);
-    got.report = NULL;
     got.restoring = true;
     if (got.saved.n > 0)
         qsort(got.saved.items, got.saved.n, sizeof(struct saved_slot), by_slot);
     dl_iterate_phdr(restore_object, NULL);
+    got.restoring = false;
     got.saved.n = 0;
     got.seen.n = 0;
     got.loads = 0;
+}
+
+void got_patch(const struct got_target *targets, size_t n, struct got_report *report)
+{
+    spin_acquire(&got.lock);
+    if (got.saved.n > 0)
+        restore_all(); /* what the parent of this process patched */
+    index_targets(targets, n);
+    if (got.libc_start == 0)
+        dl_iterate_phdr(find_libc, (void *)(uintptr_t)&gnu_get_libc_version);
+    memset(&got.report, 0, sizeof(got.report));
+    got.active = true;
+    patch_all();
+    *report = got.report;
     spin_release(&got.lock);
 }
 
-void got_fork(void)
+void got_update(struct got_report *report)
 {
-    atomic_store(&got.lock, 0);
+    spin_acquire(&got.lock);
+    if (got.active)
+        patch_all();
+    if (report != NULL)
+        *report = got.report;
+    spin_release(&got.lock);
+}
+
+void got_restore(void)
+{
+    spin_acquire(&got.lock);
+    got.active = false;
+    if (got.saved.n > 0)
+        restore_all();
+    spin_release(&got.lock);
+}
+
+void got_forget(bool keeps)
+{
+    got.active = got.active && keeps;
+    spin_release(&got.lock);
 }

@@ -31,14 +31,15 @@ struct got_report {
     struct got_skip skips[GOT_SKIPS_MAX];
 };
 
-/* Patches every object that was not yet; `targets` must stay. Adds to the report. */
+/* Patches every loaded object; `targets` must stay until the restore. */
 void got_patch(const struct got_target *targets, size_t n, struct got_report *report);
-/* Whether objects were loaded since the last got_patch. */
-bool got_has_new_objects(void);
+/* Between a patch and its restore: patches what was loaded since. `report`, which may be NULL, tells
+ * about everything since the patch. */
+void got_update(struct got_report *report);
 /* Puts back what the slots held that still hold a wrapper. */
 void got_restore(void);
-
-/* In a forked child: what was redirected stays so; a lock that was held is free. */
-void got_fork(void);
+/* In a forked child: what the parent patched stays as it is, and counts as patched where `keeps`;
+ * else the next patch restores it first. */
+void got_forget(bool keeps);
 
 #endif

@@ -49,7 +49,7 @@ HOOK_LIST(HOOK)
 
 /* Resolves `real`; false where the C library lacks what no C library lacks. */
 bool hooks_resolve(void);
-/* In a forked child: forgets what other threads had begun. */
-void hooks_fork(void);
+/* In a forked child: locks that other threads of the parent may have held are free. */
+void hooks_forget(void);
 
 #endif

@@ -125,6 +125,12 @@ static struct pending recall(uint32_t serial, const struct aiocb *request)
     return found;
 }
 
+void hooks_forget(void)
+{
+    spin_release(&pending_lock);
+    pending_end = 0;
+}
+
 #define SUBMIT(name)                                                                               \
     int hook_##name(struct aiocb *request)                                                         \
     {                                                                                              \
@@ -171,12 +177,6 @@ SUBMIT_LIST(lio_listio64)
     }
 FETCH(aio_return)
 FETCH(aio_return64)
-
-void hooks_fork(void)
-{
-    atomic_store(&pending_lock, 0);
-    pending_end = 0;
-}
 
 static void forget_descriptors(unsigned first, unsigned last)
 {

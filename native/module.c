@@ -44,9 +44,11 @@ static void free_strings(char **strings)
     PyMem_Free(strings);
 }
 
-static bool is_recording(void)
+/* NOTE: between this and `recorder_end_reading` no Python code may run: another thread may hold a
+ * lock there and wait for the reading to end. */
+static bool begin_reading(void)
 {
-    if (atomic_load(&recorder.serial) != 0)
+    if (recorder_begin_reading())
         return true;
     PyErr_SetString(PyExc_RuntimeError, "nothing is being recorded in this process");
     return false;
@@ -153,56 +155,60 @@ static PyObject *mute(PyObject *self, PyObject *muted)
 static PyObject *claim(PyObject *self, PyObject *unused)
 {
     (void)self, (void)unused;
-    if (!is_recording())
+    if (!begin_reading())
         return NULL;
     arena_head_of(recorder.arena.base)->own_writer = 1;
+    recorder_end_reading();
     Py_RETURN_NONE;
 }
 
 static PyObject *drain_segments(PyObject *self, PyObject *unused)
 {
     (void)self, (void)unused;
-    if (!is_recording())
+    if (!begin_reading())
         return NULL;
-    for (int i = 0; i < SHARDS; i++) {
-        spin_acquire(&recorder.shared->shards[i].lock);
-        segments_flush(&recorder.segments, &recorder.shared->shards[i].segments);
-        spin_release(&recorder.shared->shards[i].lock);
-    }
-    struct segment_chunk *chunks = segments_take(&recorder.segments);
-    PyObject *list = PyList_New(0);
-    for (struct segment_chunk *chunk = chunks; list != NULL && chunk != NULL; chunk = chunk->next) {
-        PyObject *piece = PyBytes_FromStringAndSize(
-            (const char *)chunk->segments, chunk->n * (Py_ssize_t)sizeof(*chunk->segments));
-        if (piece == NULL || PyList_Append(list, piece) < 0)
-            Py_CLEAR(list);
-        Py_XDECREF(piece);
-    }
+    struct segment_chunk *chunks = recorder_drain_segments();
+    Py_ssize_t size = 0;
+    for (const struct segment_chunk *chunk = chunks; chunk != NULL; chunk = chunk->next)
+        size += chunk->n * (Py_ssize_t)sizeof(*chunk->segments);
+    PyObject *all = PyBytes_FromStringAndSize(NULL, size);
+    char *end = all ? PyBytes_AsString(all) : NULL;
+    for (const struct segment_chunk *chunk = chunks; end && chunk; chunk = chunk->next)
+        end = mempcpy(end, chunk->segments, chunk->n * sizeof(*chunk->segments));
     segments_recycle(&recorder.segments, chunks);
-    return list;
+    recorder_end_reading();
+    return all;
 }
 
 static PyObject *status(PyObject *self, PyObject *unused)
 {
     (void)self, (void)unused;
-    if (!is_recording())
+    if (!begin_reading())
         return NULL;
-    return Py_BuildValue(
-        "{sdsLsKsKsssssNsNsN}", "begin", recorder.begin_wall, "begin_monotonic",
-        (long long)recorder.begin, "segments_dropped",
-        (unsigned long long)atomic_load(&recorder.segments.dropped), "arena_bytes",
-        (unsigned long long)recorder.arena.used, "arena", recorder.arena.path, "session",
-        recorder.options.session, "leads", PyBool_FromLong(recorder.options.leads), "children",
-        PyBool_FromLong(recorder.options.children), "extended", PyBool_FromLong(recorder.extended));
+    char arena[sizeof(recorder.arena.path)];
+    struct recorder_options options = recorder.options;
+    memcpy(arena, recorder.arena.path, sizeof(arena));
+    double begin = recorder.begin_wall;
+    long long begin_monotonic = atomic_load(&recorder.begin);
+    unsigned long long dropped = atomic_load(&recorder.segments.dropped);
+    unsigned long long used = arena_used(&recorder.arena);
+    recorder_end_reading();
+    return Py_BuildValue("{sdsLsKsKsssssNsNsN}", "begin", begin, "begin_monotonic", begin_monotonic,
+                         "segments_dropped", dropped, "arena_bytes", used, "arena", arena, "session",
+                         options.session, "leads", PyBool_FromLong(options.leads), "children",
+                         PyBool_FromLong(options.children), "extended",
+                         PyBool_FromLong(options.extended));
 }
 
 static PyObject *redirected(PyObject *self, PyObject *unused)
 {
     (void)self, (void)unused;
-    if (!is_recording())
+    static struct got_report report;
+    if (!begin_reading())
         return NULL;
-    control_update();
-    return report_as_dict(control_report());
+    control_update(&report);
+    recorder_end_reading();
+    return report_as_dict(&report);
 }
 
 static PyObject *hook_names(PyObject *self, PyObject *unused)

@@ -7,17 +7,30 @@
 
 #include "views.h"
 
-/* A view and a module, as which numbers Python knows them. */
-static struct view *parse_view(int handle, int module)
+/* Begins to read a view, which with its module Python knows as numbers.
+ *
+ * NOTE: between this and `end_reading` no Python code may run: another thread may hold a lock there
+ * and wait for the reading to end. */
+static struct view *begin_reading(int handle, int module)
 {
-    struct view *view = views_get(handle);
-    if (module < 0 || module >= MODULES)
+    if (module < 0 || module >= MODULES) {
         PyErr_SetString(PyExc_ValueError, "no such module");
-    else if (view == NULL)
-        PyErr_SetString(PyExc_RuntimeError, handle == OWN_VIEW
-                                                ? "nothing is being recorded in this process"
-                                                : "that process is not being read");
-    return PyErr_Occurred() ? NULL : view;
+        return NULL;
+    }
+    if (handle == OWN_VIEW && !recorder_begin_reading()) {
+        PyErr_SetString(PyExc_RuntimeError, "nothing is being recorded in this process");
+        return NULL;
+    }
+    struct view *view = views_get(handle);
+    if (view == NULL)
+        PyErr_SetString(PyExc_RuntimeError, "that process is not being read");
+    return view;
+}
+
+static void end_reading(int handle)
+{
+    if (handle == OWN_VIEW)
+        recorder_end_reading();
 }
 
 #define BIG_PAGE ((uintptr_t)2 << 20)
@@ -48,7 +61,7 @@ static PyObject *records(PyObject *self, PyObject *arguments)
     (void)self;
     if (!PyArg_ParseTuple(arguments, "iip:records", &handle, &number, &lately))
         return NULL;
-    struct view *view = parse_view(handle, number);
+    struct view *view = begin_reading(handle, number);
     if (view == NULL)
         return NULL;
     enum module module = (enum module)number;
@@ -63,7 +76,10 @@ static PyObject *records(PyObject *self, PyObject *arguments)
             (void *)PyByteArray_AsString(counters), (void *)PyByteArray_AsString(fcounters)};
         Py_BEGIN_ALLOW_THREADS
         n = snapshot_copy(&view->arena, module, lately, &out);
+        end_reading(handle);
         Py_END_ALLOW_THREADS
+    } else {
+        end_reading(handle);
     }
     return Py_BuildValue("(NNNN)", shortened(indices, n, sizeof(uint32_t)),
                          shortened(ids, n, sizeof(uint64_t)), shortened(counters, n, wide),
@@ -79,25 +95,27 @@ static PyObject *names(PyObject *self, PyObject *arguments)
     (void)self;
     if (!PyArg_ParseTuple(arguments, "iiy#:names", &handle, &number, &places, &size))
         return NULL;
-    struct view *view = parse_view(handle, number);
+    struct view *view = begin_reading(handle, number);
     if (view == NULL)
         return NULL;
-    uint32_t n = snapshot_slots(&view->arena, (enum module)number);
-    PyObject *list = PyList_New(0);
-    for (Py_ssize_t i = 0; list != NULL && i < size / (Py_ssize_t)sizeof(uint32_t); i++) {
-        uint32_t place;
-        memcpy(&place, places + i * (Py_ssize_t)sizeof(place), sizeof(place));
-        if (place >= n) {
-            PyErr_SetString(PyExc_IndexError, "no record at that place");
-            Py_CLEAR(list);
-            break;
-        }
-        const struct file *file = snapshot_file(&view->arena, (enum module)number, place);
-        PyObject *name = PyBytes_FromStringAndSize(file->name, (Py_ssize_t)file->name_length);
+    size_t n = (size_t)size / sizeof(uint32_t);
+    char *joined;
+    Py_BEGIN_ALLOW_THREADS
+    joined = snapshot_names(&view->arena, (enum module)number, (const void *)places, n);
+    end_reading(handle);
+    Py_END_ALLOW_THREADS
+    if (joined == NULL && errno == ERANGE)
+        PyErr_SetString(PyExc_IndexError, "no record at that place");
+    else if (joined == NULL)
+        PyErr_NoMemory();
+    PyObject *list = joined ? PyList_New(0) : NULL;
+    for (const char *at = joined; list != NULL && n > 0; n--, at += strlen(at) + 1) {
+        PyObject *name = PyBytes_FromString(at);
         if (name == NULL || PyList_Append(list, name) < 0)
             Py_CLEAR(list);
         Py_XDECREF(name);
     }
+    free(joined);
     return list;
 }
 
@@ -108,12 +126,13 @@ static PyObject *totals(PyObject *self, PyObject *arguments)
     (void)self;
     if (!PyArg_ParseTuple(arguments, "ii:totals", &handle, &number))
         return NULL;
-    struct view *view = parse_view(handle, number);
+    struct view *view = begin_reading(handle, number);
     if (view == NULL)
         return NULL;
     enum module module = (enum module)number;
     Py_BEGIN_ALLOW_THREADS
     snapshot_totals(&view->arena, module, &found);
+    end_reading(handle);
     Py_END_ALLOW_THREADS
     Py_ssize_t wide = counters_of(module) * (Py_ssize_t)sizeof(int64_t);
     Py_ssize_t fwide = fcounters_of(module) * (Py_ssize_t)sizeof(double);
@@ -129,7 +148,7 @@ static PyObject *drain_bins(PyObject *self, PyObject *arguments)
     (void)self;
     if (!PyArg_ParseTuple(arguments, "ii:drain_bins", &handle, &number))
         return NULL;
-    struct view *view = parse_view(handle, number);
+    struct view *view = begin_reading(handle, number);
     if (view == NULL)
         return NULL;
     struct bins *bins = PyMem_Calloc(1, sizeof(*bins));
@@ -140,13 +159,15 @@ static PyObject *drain_bins(PyObject *self, PyObject *arguments)
         Py_BEGIN_ALLOW_THREADS
         snapshot_drain_bins(&view->arena, (enum module)number, view->bins_begin[number], now, bins,
                             idle);
-        Py_END_ALLOW_THREADS
         view->bins_begin[number] = now;
+        end_reading(handle);
+        Py_END_ALLOW_THREADS
         Py_ssize_t used = bins->used;
         result = Py_BuildValue("(LLy#y#)", (long long)bins->width, (long long)bins->first,
                                bins->values, used * (Py_ssize_t)sizeof(*bins->values), idle,
                                used * (Py_ssize_t)sizeof(*idle));
     } else {
+        end_reading(handle);
         PyErr_NoMemory();
     }
     PyMem_Free(bins);
@@ -185,16 +206,19 @@ static PyObject *view_facts(PyObject *self, PyObject *arguments)
     (void)self;
     if (!PyArg_ParseTuple(arguments, "i:view_facts", &handle))
         return NULL;
-    struct view *view = parse_view(handle, 0);
+    struct view *view = begin_reading(handle, 0);
     if (view == NULL)
         return NULL;
-    const struct arena_head *head = arena_head_of(view->arena.base);
+    const struct arena_head head = *arena_head_of(view->arena.base);
     struct shared *shared = shared_of(view->arena.base);
-    return Py_BuildValue(
-        "{sLsLsNsNsIsIsI}", "pid", (long long)head->pid, "parent", (long long)head->parent, "alive",
-        PyBool_FromLong(arena_view_is_alive(&view->arena)), "own_writer",
-        PyBool_FromLong(head->own_writer != 0), "refused", atomic_load(&shared->refused),
-        "mappings", atomic_load(&shared->mappings), "rings", atomic_load(&shared->rings));
+    bool alive = arena_view_is_alive(&view->arena);
+    unsigned refused = atomic_load(&shared->refused), mappings = atomic_load(&shared->mappings);
+    unsigned rings = atomic_load(&shared->rings);
+    end_reading(handle);
+    return Py_BuildValue("{sLsLsNsNsIsIsI}", "pid", (long long)head.pid, "parent",
+                         (long long)head.parent, "alive", PyBool_FromLong(alive), "own_writer",
+                         PyBool_FromLong(head.own_writer != 0), "refused", refused, "mappings",
+                         mappings, "rings", rings);
 }
 
 PyMethodDef reading_functions[] = {

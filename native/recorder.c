@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <sched.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -22,11 +23,10 @@ uint32_t recording_specially(void)
         return 0;
     if (thread_flags & LOADED) {
         thread_flags &= ~(unsigned)LOADED;
-        if (recorder.objects_loaded != NULL) {
+        void (*objects_loaded)(void) = atomic_load(&recorder.objects_loaded);
+        if (objects_loaded != NULL) {
             int kept = errno;
-            thread_flags |= INSIDE;
-            recorder.objects_loaded();
-            thread_flags &= ~(unsigned)INSIDE;
+            objects_loaded();
             errno = kept;
         }
     }
@@ -72,8 +72,10 @@ int recorder_start(const struct recorder_options *options)
     memset(&recorder.segments, 0, sizeof(recorder.segments));
     recorder.segments.allowed = options->segments_max;
     recorder.trace = options->segments_max > 0;
-    memset(recorder.bins_begin, 0, sizeof(recorder.bins_begin));
     mounts_read(&recorder.mounts);
+    /* latecomers of the last recording may hold a lock; with new memory all are free */
+    for (int i = 0; recorder.shared != NULL && i < SHARDS; i++)
+        spin_acquire(&recorder.shared->shards[i].lock);
     int error = open_memory(options);
     if (error != 0) {
         mounts_free(&recorder.mounts);
@@ -86,15 +88,66 @@ int recorder_start(const struct recorder_options *options)
 void recorder_stop(void)
 {
     atomic_store(&recorder.serial, 0);
-    thread_flags |= INSIDE;
+    unsigned flags = recorder_enter_quietly();
     for (int i = 0; i < SHARDS; i++) { /* whoever was inside is out after this */
         spin_acquire(&recorder.shared->shards[i].lock);
         spin_release(&recorder.shared->shards[i].lock);
     }
+    while (atomic_load(&recorder.readers) != 0)
+        sched_yield();
     table_close(&recorder.table);
     arena_close(&recorder.arena);
     mounts_free(&recorder.mounts);
+    recorder_leave_quietly(flags);
+}
+
+bool recorder_begin_reading(void)
+{
+    thread_flags |= INSIDE;
+    atomic_fetch_add(&recorder.readers, 1);
+    if (atomic_load(&recorder.serial) != 0)
+        return true;
+    recorder_end_reading();
+    return false;
+}
+
+void recorder_end_reading(void)
+{
+    atomic_fetch_sub(&recorder.readers, 1);
     thread_flags &= ~(unsigned)INSIDE;
+}
+
+unsigned recorder_enter_quietly(void)
+{
+    unsigned flags = thread_flags;
+    thread_flags |= INSIDE;
+    return flags;
+}
+
+void recorder_leave_quietly(unsigned flags)
+{
+    if (!(flags & INSIDE))
+        thread_flags &= ~(unsigned)INSIDE;
+}
+
+/* NOTE: a child's file stays for the leader of its session, who has yet to read its end. */
+void recorder_abandon(void)
+{
+    if (recorder_begin_reading()) {
+        if (getpid() == recording_process && recorder.options.leads)
+            unlink(recorder.arena.path);
+        recorder_end_reading();
+    }
+}
+
+struct segment_chunk *recorder_drain_segments(void)
+{
+    for (int i = 0; i < SHARDS; i++) {
+        spin_acquire(&recorder.shared->shards[i].lock);
+        segments_flush(&recorder.segments, &recorder.shared->shards[i].segments);
+        spin_release(&recorder.shared->shards[i].lock);
+    }
+    return segments_take(&recorder.segments);
 }
 
 /* Files that a child inherits open, by name: their records are the parent's. */
@@ -132,6 +185,7 @@ void recorder_fork(void)
     struct inherited *list = NULL;
     bool records = recorder.options.children;
     atomic_store(&recorder.serial, 0);
+    atomic_store(&recorder.readers, 0);
     thread_flags = 0;
     size_t n = records && recorder.extended ? list_inherited(&list) : 0;
     table_forget(&recorder.table);

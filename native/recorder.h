@@ -64,10 +64,10 @@ struct recorder_options {
 struct recorder {
     _Atomic uint32_t serial;  /* of the recording that goes on; 0: none */
     uint32_t last_serial;
-    int64_t begin;            /* monotonic time of the recording's time zero */
+    _Atomic int64_t begin;    /* monotonic time of the recording's time zero */
     double begin_wall;        /* the same moment, seconds since the epoch */
     struct recorder_options options; /* as given, for children */
-    bool extended;
+    _Atomic bool extended;
     bool trace;
     struct exclusions exclusions;
     struct mounts mounts;
@@ -75,9 +75,9 @@ struct recorder {
     struct table table;
     struct segments segments;
     struct shared *shared;
-    int64_t bins_begin[MODULES]; /* when the bins were emptied last; one drainer */
     atomic_uint next_shard;
-    void (*objects_loaded)(void); /* called after a thread's dlopen, before its next call */
+    atomic_uint readers;      /* who look at records: a stop waits for them */
+    void (*_Atomic objects_loaded)(void); /* called after a thread's dlopen, before its next call */
 };
 
 extern struct recorder recorder;
@@ -105,7 +105,7 @@ static inline uint32_t recording(void)
 
 static inline int64_t recorder_now(void)
 {
-    return clock_monotonic() - recorder.begin;
+    return clock_monotonic() - atomic_load_explicit(&recorder.begin, memory_order_relaxed);
 }
 
 /* How a call went: of which recording, from when to when. */
@@ -148,5 +148,18 @@ void recorder_stop(void);
 /* In a forked child: leaves the parent's recording without touching its memory, and, where children
  * are recorded, begins the child's own, which knows the inherited files. */
 void recorder_fork(void);
+/* At the process's end: leaves no file behind, while other threads may still be recorded. */
+void recorder_abandon(void);
+
+/* Whoever looks at the recording does it between these two, in one thread, whose signal handlers'
+ * calls pass through meanwhile: locks are held. False: nothing is being recorded. */
+bool recorder_begin_reading(void);
+void recorder_end_reading(void);
+/* The same for who changes the recording; returns what `recorder_leave_quietly` is given. */
+unsigned recorder_enter_quietly(void);
+void recorder_leave_quietly(unsigned flags);
+
+/* Takes all traced accesses, while reading; they go back with `segments_recycle`. */
+struct segment_chunk *recorder_drain_segments(void);
 
 #endif

@@ -68,7 +68,7 @@ static void bin_transfer(struct entry entry, enum module module, enum direction 
 static inline void lock_slot(struct slot *slot)
 {
     spin_acquire(&slot->lock);
-    slot->touched = TOUCHED_EVER | TOUCHED_LATELY;
+    atomic_store_explicit(&slot->touched, TOUCHED_EVER | TOUCHED_LATELY, memory_order_relaxed);
 }
 
 static inline void unlock_slot(struct slot *slot)

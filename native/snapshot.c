@@ -1,5 +1,6 @@
 #include "snapshot.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,7 +16,7 @@ int fcounters_of(enum module module)
 
 struct arena_view snapshot_own(void)
 {
-    return (struct arena_view){recorder.arena.base, recorder.arena.capacity,
+    return (struct arena_view){recorder.arena.base, recorder.arena.reserved,
                                (uint64_t)(uintptr_t)recorder.arena.base, -1};
 }
 
@@ -81,15 +82,18 @@ const struct file *snapshot_file(struct arena_view *view, enum module module, ui
 }
 
 /* NOTE: like Darshan, records of the standard streams show only once something was moved. */
-static bool shows(const struct arena_view *view, const struct slot *slot, enum module module,
-                  bool lately)
+static bool shows(const struct arena_view *view, struct slot *slot, enum module module, bool lately)
 {
-    uint32_t touched = __atomic_load_n(&slot->touched, __ATOMIC_RELAXED);
+    uint32_t touched = atomic_load_explicit(&slot->touched, memory_order_relaxed);
     if (!(touched & (lately ? TOUCHED_LATELY : TOUCHED_EVER)))
         return false;
     const struct file *file = arena_view_at(view, slot->file);
-    return module != STDIO_MODULE || file->name[0] != '<' ||
-           slot->stdio.moved[READING].calls > 0 || slot->stdio.moved[WRITING].calls > 0;
+    if (module != STDIO_MODULE || file->name[0] != '<')
+        return true;
+    bool acquired = acquire(view, &slot->lock);
+    bool moved = slot->stdio.moved[READING].calls > 0 || slot->stdio.moved[WRITING].calls > 0;
+    release(&slot->lock, acquired);
+    return moved;
 }
 
 /* Further values of a set. A room made after the view was refreshed may lie beyond it: then only
@@ -139,7 +143,7 @@ size_t snapshot_copy(struct arena_view *view, enum module module, bool lately,
         bool acquired = acquire(view, &slot->lock);
         export(view, slot, module, out->counters + n * counters, out->fcounters + n * fcounters);
         if (lately)
-            slot->touched &= ~(uint32_t)TOUCHED_LATELY;
+            atomic_store_explicit(&slot->touched, TOUCHED_EVER, memory_order_relaxed);
         release(&slot->lock, acquired);
         out->indices[n] = i;
         out->ids[n] = snapshot_file(view, module, i)->id;
@@ -241,4 +245,23 @@ void snapshot_drain_bins(struct arena_view *view, enum module module, int64_t be
         }
         release(&shard->lock, acquired);
     }
+}
+
+char *snapshot_names(struct arena_view *view, enum module module, const uint32_t *places, size_t n)
+{
+    uint32_t slots = snapshot_slots(view, module);
+    size_t size = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (places[i] >= slots) {
+            errno = ERANGE;
+            return NULL;
+        }
+        size += snapshot_file(view, module, places[i])->name_length + (size_t)1;
+    }
+    char *names = malloc(size > 0 ? size : 1), *end = names;
+    for (size_t i = 0; names != NULL && i < n; i++) {
+        const struct file *file = snapshot_file(view, module, places[i]);
+        end = mempcpy(end, file->name, file->name_length + (size_t)1);
+    }
+    return names;
 }

@@ -27,6 +27,7 @@ struct arena_view snapshot_own(void);
 uint32_t snapshot_slots(struct arena_view *view, enum module module);
 /* The file of a record; its name ends with NUL. */
 const struct file *snapshot_file(struct arena_view *view, enum module module, uint32_t i);
+/* NOTE: to be called while reading, see `recorder_begin_reading`. */
 
 /* How many records a copy would take now. */
 size_t snapshot_count(struct arena_view *view, enum module module, bool lately);
@@ -50,5 +51,9 @@ void snapshot_totals(struct arena_view *view, enum module module, struct totals 
  * bins_merge); they begin anew at `now`. */
 void snapshot_drain_bins(struct arena_view *view, enum module module, int64_t begin, int64_t now,
                          struct bins *into, double idle[BINS_MAX]);
+
+/* Copies the names of the records at `places`, each with its NUL, one after the other, into memory
+ * that the caller frees. NULL with errno: ERANGE where there is no such record, or ENOMEM. */
+char *snapshot_names(struct arena_view *view, enum module module, const uint32_t *places, size_t n);
 
 #endif

@@ -77,6 +77,7 @@ void table_close(struct table *table)
 
 void table_forget(struct table *table)
 {
+    spin_release(&table->lock);
     table->index = NULL;
     table_close(table);
 }
@@ -195,9 +196,11 @@ static struct slot *new_slot(struct table *table, struct file *file, enum module
 struct slot *table_slot(struct table *table, struct file *file, enum module module)
 {
     spin_acquire(&table->lock);
-    if (file->slots[module] == NULL)
-        file->slots[module] = new_slot(table, file, module);
-    struct slot *slot = file->slots[module];
+    struct slot *slot = atomic_load_explicit(&file->slots[module], memory_order_relaxed);
+    if (slot == NULL) {
+        slot = new_slot(table, file, module);
+        atomic_store_explicit(&file->slots[module], slot, memory_order_release);
+    }
     if (slot == NULL && table->other != NULL) {
         atomic_fetch_add_explicit(table->refused, 1, memory_order_relaxed);
         slot = table->other->slots[module];

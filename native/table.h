@@ -25,7 +25,7 @@ enum {
 
 struct file {
     uint64_t id;
-    struct slot *slots[MODULES]; /* NULL: no record in that module */
+    struct slot *_Atomic slots[MODULES]; /* NULL: no record in that module */
     uint32_t name_length;
     int32_t alignment;
     char name[]; /* ends with NUL */
@@ -38,7 +38,7 @@ enum touched { TOUCHED_EVER = 1, TOUCHED_LATELY = 2 };
 struct slot {
     spin_lock lock;
     uint32_t index;   /* within its module */
-    uint32_t touched; /* TOUCHED_EVER, TOUCHED_LATELY */
+    _Atomic uint32_t touched; /* TOUCHED_EVER, TOUCHED_LATELY */
     struct file *file;
     union {
         struct posix_record posix;

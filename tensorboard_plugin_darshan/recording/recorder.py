@@ -214,7 +214,7 @@ class Recorder:
     def segments(self) -> np.ndarray[Any, np.dtype[Any]]:
         """Traced accesses since the last call, `[n] SEGMENT_DTYPE`, in no particular order."""
         self._live()
-        return np.frombuffer(b"".join(native().drain_segments()), SEGMENT_DTYPE)
+        return np.frombuffer(native().drain_segments(), SEGMENT_DTYPE)
 
     def detach(self) -> None:
         """Ends this handle; with the last one calls go to the C library directly again."""
