@@ -6,59 +6,11 @@ session maps and reads; so a child that is killed has everything counted up to i
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
-from typing import Final
 
 from tensorboard_plugin_darshan.recording.native import native
 from tensorboard_plugin_darshan.recording.reader import ProcessReader
-
-JOIN_VARIABLE: Final = "TENSORBOARD_DARSHAN_JOIN"
-"""Set for child processes: the session that they join, as JSON of `Session`."""
-
-
-@dataclass(frozen=True)
-class Session:
-    """What a joining process must know.
-
-    Attributes:
-        name: of the session.
-        directory: where its memory files are.
-        begin, begin_wall: time zero, in monotonic nanoseconds and in seconds since the epoch.
-        extended, excluded, included, max_files, max_segments: settings, see `attach`.
-    """
-
-    name: str
-    directory: str
-    begin: int
-    begin_wall: float
-    extended: bool
-    excluded: tuple[str, ...]
-    included: tuple[str, ...]
-    max_files: int
-    max_segments: int
-
-    def to_environment(self) -> None:
-        """Lets processes that are started from now on join."""
-        os.environ[JOIN_VARIABLE] = json.dumps(asdict(self))
-
-    @staticmethod
-    def from_environment() -> Session | None:
-        """The session to join, if there is one."""
-        text = os.environ.get(JOIN_VARIABLE)
-        if not text:
-            return None
-        try:
-            values = json.loads(text)
-            values["excluded"], values["included"] = (
-                tuple(values["excluded"]),
-                tuple(values["included"]),
-            )
-            return Session(**values)
-        except (ValueError, TypeError, KeyError):
-            return None
 
 
 class Children:

@@ -16,8 +16,7 @@ from typing import Any, Final
 import numpy as np
 
 from tensorboard_plugin_darshan.recording import exclusions
-from tensorboard_plugin_darshan.recording.children import JOIN_VARIABLE, Children, Session
-from tensorboard_plugin_darshan.recording.join import new_session_name
+from tensorboard_plugin_darshan.recording.children import Children
 from tensorboard_plugin_darshan.recording.native import (
     RecordingUnavailableError,
     is_available,
@@ -25,6 +24,12 @@ from tensorboard_plugin_darshan.recording.native import (
 )
 from tensorboard_plugin_darshan.recording.reader import MODULES, ProcessReader
 from tensorboard_plugin_darshan.recording.records import SEGMENT_DTYPE, ModuleArrays, Snapshot
+from tensorboard_plugin_darshan.recording.session import (
+    ARENA_CEILING,
+    JOIN_VARIABLE,
+    Session,
+    new_session_name,
+)
 from tensorboard_plugin_darshan.window import Int64Array
 
 __all__ = ["Recorder", "RecordingUnavailableError", "attach"]
@@ -32,7 +37,6 @@ __all__ = ["Recorder", "RecordingUnavailableError", "attach"]
 SOURCE_VARIABLE: Final = "TENSORBOARD_DARSHAN_SOURCE"
 
 _FILES_CEILING: Final = 16_000_000
-_ARENA_CEILING: Final = 64 * 1024**3
 
 
 def _choose_exclusions(extended: bool, exclude: Sequence[str] | None) -> exclusions.Exclusions:
@@ -66,7 +70,7 @@ class _Recording:
         if not self.is_joined:
             self._start(max_segments, max_files, children)
         status = native().status()
-        self.begin = status["begin"]
+        self.begin: float = status["begin"]
         self.children = Children(status["arena"])
         if children and not self.is_joined:
             self._invite(status, max_segments, max_files)
@@ -75,7 +79,7 @@ class _Recording:
         try:
             native().start(
                 None,
-                _ARENA_CEILING,
+                ARENA_CEILING,
                 max_files,
                 max_segments,
                 self.extended,
