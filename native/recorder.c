@@ -140,7 +140,7 @@ void recorder_abandon(void)
 void recorder_drain_bins(enum module module, struct bins *into, double idle[BINS_MAX])
 {
     int64_t now = recorder_now();
-    into->used = 0;
+    memset(into, 0, sizeof(*into));
     bins_reset(into, recorder.bins_begin[module]);
     recorder.bins_begin[module] = now;
     for (int i = 0; i < BINS_MAX; i++)
