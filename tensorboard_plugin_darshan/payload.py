@@ -115,7 +115,7 @@ def _inflate(
         body = inflater.decompress(packed, total + 1)
     except zlib.error as error:
         raise PayloadError(f"damaged: {error}") from error
-    if len(body) != total:
+    if len(body) != total or not inflater.eof:
         raise PayloadError(f"damaged: {total} bytes declared, {len(body)} found")
     arrays, offset = {}, 0
     for (name, dtype, shape), size in zip(layout, sizes, strict=True):

@@ -66,7 +66,7 @@ def overview(selection: Selection) -> dict[str, Any]:
             "kernel": seen.kernel,
             "definition": DEFINITIONS["seen"],
         },
-        "job": dict(selection.run.recordings[0].job),
+        "job": dict(next((r.job for r in selection.run.recordings if r.job), {})),
         "recordings": _recordings(selection.run),
         "definitions": dict(DEFINITIONS),
     }

@@ -150,12 +150,12 @@ class Recording:
     wall_times: tuple[float, float] = (0.0, 0.0)
 
     @cached_property
-    def begin(self) -> float:
-        """When the recording began, seconds since 1970."""
+    def begin(self) -> float | None:
+        """When the recording began, seconds since 1970; None when nothing of it could be read."""
         begin = number(self.job, "begin")
-        if begin is not None:
-            return begin
-        return self.wall_times[0] - (float(self.windows.end[0]) if len(self.windows) else 0.0)
+        if begin is None and len(self.windows):
+            return self.wall_times[0] - float(self.windows.end[0])
+        return begin
 
     @property
     def finished(self) -> bool:
@@ -175,7 +175,7 @@ class Recording:
         """Seconds from its begin to its end, or to the end of its newest window."""
         end = number(self.job, "end") if self.finished else None
         last = float(self.windows.end.max()) if len(self.windows) else 0.0
-        return max(last, end - self.begin if end is not None else 0.0)
+        return max(last, end - self.begin if end and self.begin else 0.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -195,7 +195,8 @@ class Run:
     @cached_property
     def begin(self) -> float:
         """When the run began, seconds since 1970."""
-        return min(recording.begin for recording in self.recordings)
+        known = [r.begin for r in self.recordings if r.begin is not None]
+        return min(known, default=min(r.wall_times[1] for r in self.recordings))
 
     @cached_property
     def duration(self) -> float:
@@ -219,7 +220,7 @@ class Run:
 
     def offset(self, recording: Recording) -> float:
         """Seconds on the run's axis at which the recording began."""
-        return recording.begin - self.begin
+        return 0.0 if recording.begin is None else recording.begin - self.begin
 
     def is_live(self, now: float) -> bool:
         """Whether a recording is still going, as far as the age of its newest event says."""

@@ -23,21 +23,18 @@ class Timeline:
     """Activity in equal bins.
 
     Attributes:
+        bin_seconds: width of a bin.
         edges: `[n_bins + 1] float64`, seconds on the run's axis.
         seconds: `[n_bins] float64`, how much of each bin lies within the run.
         sums: one of `BIN_COLUMNS` → `[n_bins] float64`, added over modules and recordings.
         recordings: number of recordings that did anything.
     """
 
+    bin_seconds: float
     edges: Array
     seconds: Array
     sums: dict[str, Array]
     recordings: int
-
-    @property
-    def bin_seconds(self) -> float:
-        """Width of a bin."""
-        return float(self.edges[1] - self.edges[0]) if len(self.edges) > 1 else 0.0
 
     @property
     def read_bandwidth(self) -> Array:
@@ -52,19 +49,21 @@ class Timeline:
     @property
     def calls(self) -> Array:
         """Reads, writes and metadata calls per second `[n_bins]`."""
-        calls = self.sums["reads"] + self.sums["writes"] + self.sums["metadata_calls"]
+        calls: Array = self.sums["reads"] + self.sums["writes"] + self.sums["metadata_calls"]
         return calls / self.seconds
 
     @property
     def in_flight(self) -> Array:
         """Mean number of calls in flight `[n_bins]`."""
-        return self.sums["call_nanoseconds"] / (self.seconds * _NANO)
+        in_flight: Array = self.sums["call_nanoseconds"] / (self.seconds * _NANO)
+        return in_flight
 
     @property
     def busy(self) -> Array:
         """Share 0–1 of the time in which a call was in flight `[n_bins]`, mean of recordings."""
         whole = self.seconds * _NANO * max(1, self.recordings)
-        return np.minimum(1.0, self.sums["busy_nanoseconds"] / whole)
+        share: Array = self.sums["busy_nanoseconds"] / whole
+        return share.clip(0.0, 1.0)
 
 
 def timeline(
@@ -91,7 +90,8 @@ def timeline(
                 _add_bins(sums, module, selection.masks[place], edges - offset)
     active = sum(bool(mask.any()) for mask in selection.masks)
     inside = np.diff(np.minimum(edges / _NANO, selection.run.duration))
-    return Timeline(edges / _NANO, np.maximum(inside, width / _NANO / 10), sums, active)
+    seconds = np.maximum(inside, width / _NANO / 10)
+    return Timeline(width / _NANO, edges / _NANO, seconds, sums, active)
 
 
 def _width(selection: Selection, start: int, end: int, max_bins: int) -> int:

@@ -10,7 +10,7 @@ import numpy as np
 
 from tensorboard_plugin_darshan.dashboard import columns
 from tensorboard_plugin_darshan.dashboard.analysis import Stretch
-from tensorboard_plugin_darshan.dashboard.format import bandwidth, percent, rate, significant
+from tensorboard_plugin_darshan.dashboard.format import bandwidth, count, percent, rate, significant
 from tensorboard_plugin_darshan.dashboard.theme import (
     Figure,
     Theme,
@@ -18,6 +18,7 @@ from tensorboard_plugin_darshan.dashboard.theme import (
     byte_ticks,
     label,
     layout,
+    nice_step,
     typed,
 )
 from tensorboard_plugin_darshan.dashboard.timeline import Timeline
@@ -30,6 +31,7 @@ _IN_FLIGHT: Final = (0.0, 0.19)
 _BAND: Final = (0.95, 1.0)
 """Heights of the rows, and of the band with the phases' names, in shares of the plot."""
 
+_MIN_SIDE: Final = 0.25
 _MAX_BANDS: Final = 300
 _MIN_BAND_SHARE: Final = 1 / 1000
 _CHARACTER_SHARE: Final = 0.0085
@@ -54,10 +56,11 @@ def timeline_figure(
     """
     shapes, annotations = _bands(stretches, span, theme)
     read, write = line.read_bandwidth, line.write_bandwidth
-    annotations += _row_labels(theme)
+    bandwidth_axes, scales_differ = _bandwidth_axes(float(read.max()), float(write.max()), theme)
+    annotations += _row_labels(scales_differ, theme)
     data = [
         _row(line, read, [bandwidth(v) for v in read.tolist()], "read", "y", theme.read),
-        _row(line, -write, [bandwidth(v) for v in write.tolist()], "write", "y", theme.write),
+        _row(line, write, [bandwidth(v) for v in write.tolist()], "write", "y4", theme.write),
         _row(line, line.calls, [rate(v) for v in line.calls.tolist()], "calls", "y2", theme.muted),
         _row(line, line.in_flight, _in_flight_texts(line), "in flight", "y3", theme.muted),
     ]
@@ -85,14 +88,9 @@ def timeline_figure(
                 spikecolor=theme.muted,
                 spikedash="dot",
             ),
-            yaxis=_bandwidth_axis(read, write, theme),
-            yaxis2=axis(
-                theme, "calls/s", domain=_CALLS, rangemode="tozero", fixedrange=True, nticks=4
-            )
-            | {"tickformat": "~s"},
-            yaxis3=axis(
-                theme, "in flight", domain=_IN_FLIGHT, rangemode="tozero", fixedrange=True, nticks=4
-            ),
+            yaxis2=_quantity_axis(float(line.calls.max()), "calls/s", _CALLS, theme),
+            yaxis3=_quantity_axis(float(line.in_flight.max()), "in flight", _IN_FLIGHT, theme),
+            **bandwidth_axes,
         ),
     }
 
@@ -122,30 +120,60 @@ def _in_flight_texts(line: Timeline) -> list[str]:
     ]
 
 
-def _bandwidth_axis(read: Array, write: Array, theme: Theme) -> dict[str, Any]:
-    """Positive labels on both sides of one zero line."""
-    up, down = float(read.max()), float(write.max())
-    values, _ = byte_ticks(max(up, down))
-    ticks = [-value for value in values[:0:-1] if value <= down] + [v for v in values if v <= up]
-    texts = [bandwidth(abs(tick)) for tick in ticks]
-    room = 0.05 * max(up, down, 1.0)
+def _bandwidth_axes(up: float, down: float, theme: Theme) -> tuple[dict[str, Any], bool]:
+    """Axes of read, upwards, and of write, downwards from the same zero line, and whether their
+    scales differ: each has at least a quarter of the height, so that reads stay visible beside
+    the bursts of checkpoints. Labels are positive on both sides.
+    """
+    bottom, top = _BANDWIDTH
+    share = up / (up + down) if up + down else 1.0
+    given = share if share in (0.0, 1.0) else min(max(share, _MIN_SIDE), 1.0 - _MIN_SIDE)
+    zero = bottom + (1.0 - given) * (top - bottom)
+    axes = {}
+    for key, name, largest, domain in (
+        ("yaxis", "read ↑", up, [zero, top]),
+        ("yaxis4", "write ↓", down, [bottom, zero]),
+    ):
+        values, texts = byte_ticks(largest, 3 if largest >= down else 2)
+        first = int(key == "yaxis4")
+        reach = [0.0, 1.05 * max(largest, 1.0)]
+        axes[key] = axis(
+            theme,
+            name,
+            domain=domain if domain[0] < domain[1] else [bottom, bottom + 1e-3],
+            tickvals=values[first:],
+            ticktext=texts[first:],
+            range=reach if key == "yaxis" else reach[::-1],
+            zeroline=True,
+            fixedrange=True,
+            visible=largest > 0.0 or key == "yaxis",
+        )
+    return axes, abs(given - share) > 1e-9
+
+
+def _quantity_axis(
+    largest: float, title: str, domain: tuple[float, float], theme: Theme
+) -> dict[str, Any]:
+    """An axis of counts from zero on."""
+    step = nice_step(largest, 3)
+    ticks = [i * step for i in range(int(largest / step * 1.001) + 1)]
     return axis(
         theme,
-        "write ↓  read ↑  (bytes/s)",
-        domain=_BANDWIDTH,
+        title,
+        domain=domain,
         tickvals=ticks,
-        ticktext=texts,
-        range=[-(down + room) if down else 0.0, up + room],
-        zeroline=True,
+        ticktext=[count(tick) for tick in ticks],
+        range=[0.0, 1.08 * largest or 1.0],
         fixedrange=True,
     )
 
 
-def _row_labels(theme: Theme) -> list[dict[str, Any]]:
+def _row_labels(scales_differ: bool, theme: Theme) -> list[dict[str, Any]]:
+    differ = ", read and write on different scales" if scales_differ else ""
     return [
         label(theme, text, 0.0, top, xanchor="left", yanchor="top", font=font)
         for text, top in (
-            ("bandwidth", _BANDWIDTH[1]),
+            (f"bandwidth in bytes per second{differ}", _BANDWIDTH[1]),
             ("calls per second", _CALLS[1]),
             ("calls in flight", _IN_FLIGHT[1]),
         )

@@ -7,7 +7,13 @@ import weakref
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import keras
+try:
+    import keras
+except ImportError as error:
+    raise ImportError(
+        f"DarshanCallback needs Keras 3 ({error}); install it with: pip install keras, "
+        "or use DarshanMonitor, which needs no framework"
+    ) from error
 
 from tensorboard_plugin_darshan.recording import recorder as recorder_module
 from tensorboard_plugin_darshan.recording.cutter import WindowCutter

@@ -86,7 +86,8 @@ class Recording:
             return
         shortest = _SHORTEST_PHASE_SECONDS
         if self._writer is None:
-            self._writer = RecordingWriter(self._log_dir, self._options, self.recorder)
+            with self.recorder.muted():
+                self._writer = RecordingWriter(self._log_dir, self._options, self.recorder)
             shortest = _SHORTEST_GAP_SECONDS
         self._writer.write_job(finished=False)
         self._paused = False
@@ -165,7 +166,8 @@ class Recording:
 
     def _cut(self, writer: RecordingWriter, last: bool = False) -> None:
         name, epoch = max(self._spent, key=lambda key: (bool(key[0]), self._spent[key]))
-        window = self._cutter.cut(name, epoch, self.step)
+        with self.recorder.muted():
+            window = self._cutter.cut(name, epoch, self.step)
         self._spent = {}
         self._cut_at = self._since = max(self._since, window.end_seconds)
         self._due = self._cut_at + writer.interval_seconds()

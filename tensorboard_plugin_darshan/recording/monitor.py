@@ -197,7 +197,8 @@ class DarshanMonitor:
             exclude=self._options.exclude,
         )
         try:
-            cutter = self._create_cutter(recorder)
+            with recorder.muted():
+                cutter = self._create_cutter(recorder)
             return Recording(recorder, cutter, self._log_dir, self._options)
         except BaseException:
             recorder.detach()

@@ -51,11 +51,11 @@ class FakeRecorder:
 
     @contextmanager
     def muted(self) -> Iterator[None]:
-        self.is_muted = True
+        before, self.is_muted = self.is_muted, True
         try:
             yield
         finally:
-            self.is_muted = False
+            self.is_muted = before
 
     def detach(self) -> None:
         self.attached = False

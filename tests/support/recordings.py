@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import struct
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -45,7 +45,13 @@ class Use:
 
     @property
     def record_id(self) -> int:
-        return int.from_bytes(google_crc32c.Checksum(self.path.encode()).digest(), "big") << 20 | 7
+        return (
+            int.from_bytes(
+                google_crc32c.Checksum(self.path.encode("utf-8", "surrogateescape")).digest(), "big"
+            )
+            << 20
+            | 7
+        )
 
     def row(self) -> dict[str, int]:
         nanoseconds = round(self.call_seconds * 1e9)
@@ -234,6 +240,27 @@ def _slow(rows: Mapping[str, Mapping[str, int]]) -> SlowFiles:
         np.array([key for key, _, _ in chosen], np.int64).reshape(-1, 2),
         np.array([value for _, value, _ in chosen], np.float64),
     )
+
+
+def repeat(windows: Sequence[Window], n: int) -> Iterator[Window]:
+    """`n` windows that do the same over and over; names come with the first round only, and what
+    counts from the begin of the recording stays that of the first round.
+    """
+    length = windows[0].end_seconds - windows[0].start_seconds
+    for sequence in range(n):
+        window, start = windows[sequence % len(windows)], sequence * length
+        modules = {
+            name: replace(m, bins=replace(m.bins, first=round(start / m.bins.width_seconds)))
+            for name, m in window.modules.items()
+        }
+        yield replace(
+            window,
+            sequence=sequence,
+            start_seconds=start,
+            end_seconds=start + length,
+            modules=modules,
+            names=window.names if sequence < len(windows) else {},
+        )
 
 
 def job(**more: Any) -> dict[str, Any]:

@@ -60,7 +60,7 @@ def test_failure_while_recording_ends_it_once(tmp_path, source, clock, error):
             with monitor.phase("train"):
                 monitor.step()
     assert not source.recorder.attached
-    assert not source.recorder.cut_threads[0].is_alive()
+    wait_until(lambda: not source.recorder.cut_threads[0].is_alive())
     assert [job["finished"] for job in events.jobs(tmp_path)] == [False]
 
 
