@@ -10,6 +10,7 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #define MIB ((size_t)1024 * 1024)
@@ -64,6 +65,15 @@ static int reserve(int fd, size_t offset, size_t size)
     return error;
 }
 
+/* Maps over addresses of an arena; `fd` -1 gives zeroed memory. NOTE: by system call, since thread
+ * sanitizers take a mapping for a write, and latecomers may look at a lock at that moment: they find
+ * it as it was or free, and leave when they see that their recording is over. */
+static bool map_over(char *at, size_t size, int protection, int fd, size_t offset)
+{
+    int flags = MAP_FIXED | (fd >= 0 ? MAP_SHARED : MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE);
+    return syscall(SYS_mmap, at, size, protection, flags, fd, offset) != -1;
+}
+
 static int grow(struct arena *arena, size_t capacity)
 {
     struct stat status;
@@ -76,9 +86,8 @@ static int grow(struct arena *arena, size_t capacity)
     int error = reserve(arena->fd, arena->capacity, added);
     if (error != 0)
         return -error;
-    void *piece = mmap(arena->base + arena->capacity, added, PROT_READ | PROT_WRITE,
-                       MAP_SHARED | MAP_FIXED, arena->fd, (off_t)arena->capacity);
-    if (piece == MAP_FAILED)
+    if (!map_over(arena->base + arena->capacity, added, PROT_READ | PROT_WRITE, arena->fd,
+                  arena->capacity))
         return -errno;
     arena->capacity = capacity;
     return 0;
@@ -156,10 +165,8 @@ static int reserve_addresses(struct arena *arena)
 /* Gives the pages back, but not the addresses, and leaves the leading bytes readable. */
 static void clear_addresses(struct arena *arena)
 {
-    mmap(arena->base, ARENA_LEADING, PROT_READ | PROT_WRITE,
-         MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
-    mmap(arena->base + ARENA_LEADING, arena->reserved - ARENA_LEADING, PROT_NONE,
-         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+    map_over(arena->base, ARENA_LEADING, PROT_READ | PROT_WRITE, -1, 0);
+    map_over(arena->base + ARENA_LEADING, arena->reserved - ARENA_LEADING, PROT_NONE, -1, 0);
     arena->capacity = 0;
     arena->used = 0;
 }

@@ -40,7 +40,8 @@ static int open_memory(const struct recorder_options *options)
     if (error != 0)
         return error;
     arena_head_of(recorder.arena.base)->begin = recorder.begin;
-    recorder.shared = shared_of(recorder.arena.base);
+    if (recorder.shared == NULL) /* the addresses stay: latecomers may be reading this */
+        recorder.shared = shared_of(recorder.arena.base);
     error = table_open(&recorder.table, &recorder.arena, options->files_ceiling,
                        &recorder.shared->refused, options->extended ? 0 : -1);
     if (error != 0) {

@@ -228,6 +228,7 @@ void snapshot_totals(struct arena_view *view, enum module module, struct totals 
 void snapshot_drain_bins(struct arena_view *view, enum module module, int64_t begin, int64_t now,
                          struct bins *into, double idle[BINS_MAX])
 {
+    memset(into, 0, sizeof(*into));
     bins_reset(into, begin);
     for (int i = 0; i < BINS_MAX; i++)
         idle[i] = 1.0;

@@ -31,7 +31,7 @@ static bool exists(const char *path)
 
 static void test_grows_without_moving(void)
 {
-    EQUAL(arena_open(&arena, directory, 40 * MIB), 0);
+    EQUAL(arena_open(&arena, directory, 40 * MIB, "test", false), 0);
     const char *base = arena.base;
     char *pieces[300];
     for (int i = 0; i < 300; i++) {
@@ -52,7 +52,7 @@ static void test_grows_without_moving(void)
 static void test_file_is_private_and_goes(void)
 {
     struct stat status;
-    EQUAL(arena_open(&arena, directory, 4 * MIB), 0);
+    EQUAL(arena_open(&arena, directory, 4 * MIB, "test", false), 0);
     CHECK(strncmp(arena.path, directory, strlen(directory)) == 0);
     EQUAL(stat(arena.path, &status), 0);
     EQUAL(status.st_mode & 0777, 0600);
@@ -65,19 +65,19 @@ static void test_file_is_private_and_goes(void)
 
 static void test_ceiling(void)
 {
-    EQUAL(arena_open(&arena, directory, 2 * MIB), 0);
+    EQUAL(arena_open(&arena, directory, 2 * MIB, "test", false), 0);
     CHECK(arena_allocate(&arena, 3 * MIB) == NULL);
     CHECK(arena_allocate(&arena, MIB) != NULL);
     CHECK(arena_allocate(&arena, MIB) == NULL);
     CHECK(arena_allocate(&arena, MIB / 2) != NULL); /* what still fits is still given */
     CHECK(arena.capacity <= 2 * MIB);
     arena_close(&arena);
-    EQUAL(arena_open(&arena, directory, 1000), -ENOMEM); /* not even the beginning */
+    EQUAL(arena_open(&arena, directory, 1000, "test", false), -ENOMEM); /* not even the beginning */
 }
 
 static void test_missing_directory(void)
 {
-    EQUAL(arena_open(&arena, "/nothing/there", MIB), -ENOENT);
+    EQUAL(arena_open(&arena, "/nothing/there", MIB, "test", false), -ENOENT);
 }
 
 static void test_leftovers(void)
@@ -90,10 +90,10 @@ static void test_leftovers(void)
     close(open(foreign, O_CREAT | O_RDWR, 0600));
     int holder = open(held, O_CREAT | O_RDWR, 0600);
     EQUAL(flock(holder, LOCK_EX), 0);
-    EQUAL(arena_open(&arena, directory, 4 * MIB), 0);
+    EQUAL(arena_open(&arena, directory, 4 * MIB, "leader", true), 0);
     CHECK(!exists(dead) && exists(held) && exists(foreign) && exists(arena.path));
     static struct arena second; /* the first one lives and is not touched */
-    EQUAL(arena_open(&second, directory, 4 * MIB), 0);
+    EQUAL(arena_open(&second, directory, 4 * MIB, "other", true), 0);
     CHECK(exists(arena.path) && strcmp(second.path, arena.path) != 0);
     arena_close(&second);
     arena_close(&arena);
@@ -108,7 +108,7 @@ static void test_program_takes_the_descriptor(void)
     char path[PATH_MAX];
     struct stat status;
     snprintf(path, sizeof(path), "%s/victim", directory);
-    EQUAL(arena_open(&arena, directory, 40 * MIB), 0);
+    EQUAL(arena_open(&arena, directory, 40 * MIB, "test", false), 0);
     int victim = open(path, O_CREAT | O_RDWR, 0600);
     EQUAL(dup2(victim, arena.fd), arena.fd);
     CHECK(arena_allocate(&arena, 10 * MIB) == NULL);
@@ -134,7 +134,7 @@ static void test_signals_do_not_stop_growth(void)
     struct sigaction action = {.sa_handler = on_alarm};
     struct itimerval often = {{0, 100}, {0, 100}}, never = {{0, 0}, {0, 0}};
     sigaction(SIGALRM, &action, NULL);
-    EQUAL(arena_open(&arena, directory, 80 * MIB), 0);
+    EQUAL(arena_open(&arena, directory, 80 * MIB, "test", false), 0);
     setitimer(ITIMER_REAL, &often, NULL);
     for (int i = 0; i < 60; i++)
         CHECK(arena_allocate(&arena, MIB) != NULL);
@@ -148,7 +148,7 @@ static void test_file_size_limit_is_not_passed(void)
     EQUAL(getrlimit(RLIMIT_FSIZE, &before), 0);
     limit = before;
     limit.rlim_cur = 3 * MIB;
-    EQUAL(arena_open(&arena, directory, 40 * MIB), 0);
+    EQUAL(arena_open(&arena, directory, 40 * MIB, "test", false), 0);
     EQUAL(setrlimit(RLIMIT_FSIZE, &limit), 0);
     CHECK(arena_allocate(&arena, 3 * MIB) == NULL); /* and no SIGXFSZ */
     EQUAL(setrlimit(RLIMIT_FSIZE, &before), 0);
@@ -157,7 +157,7 @@ static void test_file_size_limit_is_not_passed(void)
 
 static void test_full_file_system(const char *tiny)
 {
-    EQUAL(arena_open(&arena, tiny, 40 * MIB), 0);
+    EQUAL(arena_open(&arena, tiny, 40 * MIB, "test", false), 0);
     int given = 0;
     char *piece;
     while ((piece = arena_allocate(&arena, 1000)) != NULL && given < 40000) {
@@ -171,7 +171,7 @@ static void test_full_file_system(const char *tiny)
     int filler = open(path, O_CREAT | O_RDWR, 0600);
     while (write(filler, second.path, sizeof(second.path)) > 0)
         ;
-    EQUAL(arena_open(&second, tiny, 40 * MIB), -ENOSPC);
+    EQUAL(arena_open(&second, tiny, 40 * MIB, "test", false), -ENOSPC);
     CHECK(!exists(second.path));
     close(filler);
     unlink(path);

@@ -53,13 +53,13 @@ static void transfer(enum direction direction, int64_t offset, int64_t size)
 
 static int64_t counter(int index)
 {
-    posix_export(&posix, accesses, strides, counters, fcounters);
+    posix_export(&posix, &posix.accesses, accesses, &posix.strides, strides, counters, fcounters);
     return counters[index];
 }
 
 static int64_t milliseconds(int index)
 {
-    posix_export(&posix, accesses, strides, counters, fcounters);
+    posix_export(&posix, &posix.accesses, accesses, &posix.strides, strides, counters, fcounters);
     return (int64_t)(fcounters[index] * 1000 + (fcounters[index] < 0 ? -0.5 : 0.5));
 }
 

@@ -21,10 +21,13 @@ static const char *directory;
 static int shared_fd;
 static atomic_bool finished;
 static const char *const nothing[] = {NULL};
+static struct arena_view own;
+static int64_t bins_begin[MODULES];
 
 static void start(uint64_t segments_max)
 {
     const struct recorder_options options = {
+        .session = "test",
         .arena_ceiling = (uint64_t)256 << 20,
         .files_ceiling = 1000,
         .segments_max = segments_max,
@@ -33,6 +36,8 @@ static void start(uint64_t segments_max)
         .included = nothing,
     };
     EQUAL(recorder_start(&options), 0);
+    own = snapshot_own();
+    memset(bins_begin, 0, sizeof(bins_begin));
 }
 
 /* Four transfers of SIZE bytes a round on a descriptor, two on a stream, one on the shared file. */
@@ -83,7 +88,9 @@ static void drain_bins(enum module module)
 {
     static struct bins bins;
     static double idle[BINS_MAX];
-    recorder_drain_bins(module, &bins, idle);
+    int64_t now = recorder_now();
+    snapshot_drain_bins(&own, module, bins_begin[module], now, &bins, idle);
+    bins_begin[module] = now;
     for (int32_t i = 0; i < bins.used; i++) {
         CHECK(idle[i] >= 0 && idle[i] <= 1);
         for (int column = 0; column < BIN_COLUMNS; column++)
@@ -116,9 +123,9 @@ static void look(void)
     if (!recorder_begin_reading())
         return;
     static struct totals totals;
-    snapshot_totals(STDIO_MODULE, &totals);
-    size_t n = snapshot_copy(POSIX_MODULE, false, &out);
-    char *names = snapshot_names(POSIX_MODULE, places, n);
+    snapshot_totals(&own, STDIO_MODULE, &totals);
+    size_t n = snapshot_copy(&own, POSIX_MODULE, false, &out);
+    char *names = snapshot_names(&own, POSIX_MODULE, places, n);
     recorder_end_reading();
     CHECK(names != NULL);
     free(names);
@@ -177,7 +184,7 @@ static void test_nothing_is_lost_or_doubled(void)
     hook_close(shared_fd);
     drain();
     CHECK(recorder_begin_reading());
-    snapshot_totals(POSIX_MODULE, &totals);
+    snapshot_totals(&own, POSIX_MODULE, &totals);
     EQUAL(totals.records, THREADS + 1);
     EQUAL(totals.sums[3], reads);
     EQUAL(totals.sums[4], writes);
@@ -190,7 +197,7 @@ static void test_nothing_is_lost_or_doubled(void)
     EQUAL(drained[POSIX_MODULE][BIN_BYTES + WRITING], writes * SIZE);
     EQUAL(drained[POSIX_MODULE][BIN_CALLS + READING], reads);
     EQUAL(traced + (int64_t)recorder.segments.dropped, reads + writes);
-    snapshot_totals(STDIO_MODULE, &totals);
+    snapshot_totals(&own, STDIO_MODULE, &totals);
     EQUAL(totals.sums[7], items * SIZE);
     EQUAL(totals.sums[6], items * SIZE);
     EQUAL(totals.sums[5], items);
@@ -224,7 +231,7 @@ static void in_child(void)
 {
     static struct totals totals;
     char path[4096];
-    recorder_forget();
+    recorder_fork();
     hooks_forget();
     CHECK(recording() == 0);
     start(100);
@@ -234,7 +241,7 @@ static void in_child(void)
     EQUAL(hook_write(fd, path, 100), 100);
     hook_close(fd);
     CHECK(recorder_begin_reading());
-    snapshot_totals(POSIX_MODULE, &totals);
+    snapshot_totals(&own, POSIX_MODULE, &totals);
     recorder_end_reading();
     EQUAL(totals.sums[15], 100);
     recorder_stop();
