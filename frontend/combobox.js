@@ -34,6 +34,7 @@ export class Combobox {
   #choices = [];
   /** @type {Choice[]} what the search leaves */
   #found = [];
+  #search = '';
   #chosen = '';
   /** Which of the found ones Enter takes, or -1. */
   #active = -1;
@@ -64,7 +65,11 @@ export class Combobox {
    * @param {string} chosen
    */
   show(choices, chosen) {
+    const isSame =
+      choices.length === this.#choices.length &&
+      choices.every(({name}, i) => name === this.#choices[i].name);
     [this.#choices, this.#chosen] = [choices, chosen];
+    if (!this.#list.hidden && !isSame) this.#open(this.#search);
     if (this.#list.hidden && this.#input.value !== chosen) this.#input.value = chosen;
     this.#input.title = chosen;
   }
@@ -85,6 +90,7 @@ export class Combobox {
 
   /** @param {string} search */
   #open(search) {
+    this.#search = search;
     this.#found = filterChoices(this.#choices, search);
     const chosen = this.#found.findIndex(({name}) => name === this.#chosen);
     this.#active = chosen < 0 && search && this.#found.length ? 0 : chosen;

@@ -25,10 +25,31 @@ static void choose_targets(bool extended)
                 (struct got_target){hooks[i].name, hooks[i].wrapper, *hooks[i].real};
 }
 
+/* Rings that were set up in any way, as long as their descriptors are open. */
+static void count_rings(void)
+{
+    static const char ring[] = "anon_inode:[io_uring]";
+    unsigned n = 0;
+    DIR *entries = opendir("/proc/self/fd");
+    if (entries == NULL)
+        return;
+    for (struct dirent *entry; (entry = readdir(entries)) != NULL;) {
+        char target[sizeof(ring)];
+        ssize_t length = readlinkat(dirfd(entries), entry->d_name, target, sizeof(target));
+        n += length == sizeof(ring) - 1 && memcmp(target, ring, sizeof(ring) - 1) == 0;
+    }
+    closedir(entries);
+    unsigned known = atomic_load(&recorder.shared->rings);
+    if (n > known)
+        atomic_compare_exchange_strong(&recorder.shared->rings, &known, n);
+}
+
 void control_update(struct got_report *report)
 {
     unsigned flags = recorder_enter_quietly();
     got_update(report);
+    if (report != NULL)
+        count_rings();
     recorder_leave_quietly(flags);
 }
 

@@ -84,6 +84,24 @@
     HOOK(EXTENDED, int, statx,                                                                     \
          (int directory, const char *path, int flags, unsigned mask, struct statx *out))           \
     HOOK(DARSHAN, int, rename, (const char *from, const char *to))                                 \
+    HOOK(EXTENDED, int, renameat, (int from_at, const char *from, int to_at, const char *to))      \
+    HOOK(EXTENDED, int, renameat2,                                                                 \
+         (int from_at, const char *from, int to_at, const char *to, unsigned flags))               \
+    HOOK(EXTENDED, int, unlink, (const char *path))                                                \
+    HOOK(EXTENDED, int, unlinkat, (int directory, const char *path, int flags))                    \
+    HOOK(EXTENDED, int, remove, (const char *path))                                                \
+    HOOK(EXTENDED, int, rmdir, (const char *path))                                                 \
+    HOOK(EXTENDED, int, mkdir, (const char *path, mode_t mode))                                    \
+    HOOK(EXTENDED, int, mkdirat, (int directory, const char *path, mode_t mode))                   \
+    HOOK(EXTENDED, DIR *, opendir, (const char *path))                                             \
+    HOOK(EXTENDED, struct dirent *, readdir, (DIR * entries))                                      \
+    HOOK(EXTENDED, struct dirent64 *, readdir64, (DIR * entries))                                  \
+    HOOK(EXTENDED, ssize_t, copy_file_range,                                                       \
+         (int from, off_t *from_at, int to, off_t *to_at, size_t size, unsigned flags))            \
+    HOOK(EXTENDED, ssize_t, sendfile, (int to, int from, off_t *from_at, size_t size))             \
+    HOOK(EXTENDED, ssize_t, sendfile64, (int to, int from, off_t *from_at, size_t size))           \
+    HOOK(EXTENDED, ssize_t, splice,                                                                \
+         (int from, off_t *from_at, int to, off_t *to_at, size_t size, unsigned flags))            \
     HOOK(DARSHAN, int, aio_read, (struct aiocb * request))                                         \
     HOOK(DARSHAN, int, aio_read64, (struct aiocb * request))                                       \
     HOOK(DARSHAN, int, aio_write, (struct aiocb * request))                                        \
@@ -157,6 +175,24 @@
     HOOK(DARSHAN, void, rewind, (FILE * stream))                                                   \
     HOOK(BOOKKEEPING, int, close_range, (unsigned first, unsigned last, int flags))                \
     HOOK(BOOKKEEPING, void, closefrom, (int first))                                                \
+    HOOK(BOOKKEEPING, int, closedir, (DIR * entries))                                              \
+    HOOK(BOOKKEEPING, int, pipe, (int fds[2]))                                                     \
+    HOOK(BOOKKEEPING, int, pipe2, (int fds[2], int flags))                                         \
+    HOOK(BOOKKEEPING, int, socket, (int domain, int type, int protocol))                           \
+    HOOK(BOOKKEEPING, int, socketpair, (int domain, int type, int protocol, int fds[2]))           \
+    HOOK(BOOKKEEPING, int, accept, (int fd, struct sockaddr *address, socklen_t *size))            \
+    HOOK(BOOKKEEPING, int, accept4,                                                                \
+         (int fd, struct sockaddr *address, socklen_t *size, int flags))                           \
+    HOOK(BOOKKEEPING, int, eventfd, (unsigned value, int flags))                                   \
+    HOOK(BOOKKEEPING, int, epoll_create, (int size))                                               \
+    HOOK(BOOKKEEPING, int, epoll_create1, (int flags))                                             \
+    HOOK(BOOKKEEPING, int, inotify_init, (void))                                                   \
+    HOOK(BOOKKEEPING, int, inotify_init1, (int flags))                                             \
+    HOOK(BOOKKEEPING, int, memfd_create, (const char *name, unsigned flags))                       \
+    HOOK(BOOKKEEPING, int, timerfd_create, (int clock, int flags))                                 \
+    HOOK(BOOKKEEPING, int, io_uring_queue_init, (unsigned entries, void *ring, unsigned flags))    \
+    HOOK(BOOKKEEPING, int, io_uring_queue_init_params,                                             \
+         (unsigned entries, void *ring, void *parameters))                                         \
     HOOK(BOOKKEEPING, void *, dlopen, (const char *path, int mode))                                \
     HOOK(BOOKKEEPING, void *, dlmopen, (long space, const char *path, int mode))                   \
     HOOK(BOOKKEEPING, void *, dlsym, (void *handle, const char *name))                             \

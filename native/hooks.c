@@ -17,8 +17,20 @@ static const char oldest_version[] = "GLIBC_2.2.5";
 static const char oldest_version[] = "GLIBC_2.17";
 #endif
 
+/* Calls of a library that may be loaded and unloaded: asked for anew each time. */
+static void resolve_rings(void)
+{
+    void *liburing = dlopen("liburing.so.2", RTLD_LAZY | RTLD_NOLOAD);
+    void *scope = liburing != NULL ? liburing : RTLD_DEFAULT;
+    *(void **)&real.io_uring_queue_init = dlsym(scope, "io_uring_queue_init");
+    *(void **)&real.io_uring_queue_init_params = dlsym(scope, "io_uring_queue_init_params");
+    if (liburing != NULL)
+        dlclose(liburing); /* whoever calls it keeps it loaded */
+}
+
 bool hooks_resolve(void)
 {
+    resolve_rings();
     for (size_t i = 0; i < n_hooks; i++) {
         if (*hooks[i].real != NULL)
             continue;

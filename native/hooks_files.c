@@ -1,4 +1,4 @@
-/* Wrappers of calls on names, of asynchronous I/O, and those that only keep the recording right. */
+/* Wrappers of calls on names and of asynchronous I/O. */
 #include <errno.h>
 #include <fcntl.h>
 
@@ -62,16 +62,66 @@ OLD_STAT_AT(__fxstatat64)
 ON_NAME_AT(statx, (int directory, const char *path, int flags, unsigned mask, struct statx *out),
            (directory, path, flags, mask, out), S_ISREG(out->stx_mode))
 
-int hook_rename(const char *from, const char *to)
+#define RENAME(name, parameters, arguments, from_directory, to_directory)                          \
+    int hook_##name parameters                                                                     \
+    {                                                                                              \
+        struct report report = {.serial = recording()};                                            \
+        if (report.serial == 0)                                                                    \
+            return real.name arguments;                                                            \
+        int result = TIMED(report, real.name arguments);                                           \
+        if (result == 0)                                                                           \
+            report_rename(report, from_directory, from, to_directory, to);                         \
+        return result;                                                                             \
+    }
+RENAME(rename, (const char *from, const char *to), (from, to), AT_FDCWD, AT_FDCWD)
+RENAME(renameat, (int from_at, const char *from, int to_at, const char *to),
+       (from_at, from, to_at, to), from_at, to_at)
+RENAME(renameat2, (int from_at, const char *from, int to_at, const char *to, unsigned flags),
+       (from_at, from, to_at, to, flags), from_at, to_at)
+
+/* A call that makes or removes an entry of a directory. */
+#define ENTRY(name, parameters, arguments, directory)                                              \
+    int hook_##name parameters                                                                     \
+    {                                                                                              \
+        struct report report = {.serial = recording()};                                            \
+        if (report.serial == 0)                                                                    \
+            return real.name arguments;                                                            \
+        int result = TIMED(report, real.name arguments);                                           \
+        if (result == 0)                                                                           \
+            report_entry(report, directory, path);                                                 \
+        return result;                                                                             \
+    }
+ENTRY(unlink, (const char *path), (path), AT_FDCWD)
+ENTRY(remove, (const char *path), (path), AT_FDCWD)
+ENTRY(unlinkat, (int directory, const char *path, int flags), (directory, path, flags), directory)
+ENTRY(rmdir, (const char *path), (path), AT_FDCWD)
+ENTRY(mkdir, (const char *path, mode_t mode), (path, mode), AT_FDCWD)
+ENTRY(mkdirat, (int directory, const char *path, mode_t mode), (directory, path, mode), directory)
+
+DIR *hook_opendir(const char *path)
 {
     struct report report = {.serial = recording()};
     if (report.serial == 0)
-        return real.rename(from, to);
-    int result = TIMED(report, real.rename(from, to));
-    if (result == 0)
-        report_rename(report, from, to);
-    return result;
+        return real.opendir(path);
+    DIR *entries = TIMED(report, real.opendir(path));
+    if (entries != NULL)
+        report_directory_open(report, dirfd(entries), path);
+    return entries;
 }
+
+#define NEXT_ENTRY(name, type)                                                                     \
+    type *hook_##name(DIR *entries)                                                                \
+    {                                                                                              \
+        struct report report;                                                                      \
+        struct slot *slot = tracked(&report, entries ? dirfd(entries) : -1);                       \
+        if (slot == NULL)                                                                          \
+            return real.name(entries);                                                             \
+        type *entry = TIMED(report, real.name(entries));                                           \
+        report_metadata(report, slot);                                                             \
+        return entry;                                                                              \
+    }
+NEXT_ENTRY(readdir, struct dirent)
+NEXT_ENTRY(readdir64, struct dirent64)
 
 /* Submitted requests, until aio_return fetches their results. Darshan times them from after the
  * submission to that moment, and counts none whose descriptor was closed meanwhile. */
@@ -177,60 +227,3 @@ SUBMIT_LIST(lio_listio64)
     }
 FETCH(aio_return)
 FETCH(aio_return64)
-
-static void forget_descriptors(unsigned first, unsigned last)
-{
-    if (recording() == 0)
-        return;
-    for (unsigned fd = first; fd <= last && fd < DESCRIPTORS_MAX; fd++)
-        table_unmap_descriptor(&recorder.table, (int)fd);
-}
-
-int hook_close_range(unsigned first, unsigned last, int flags)
-{
-    int result = real.close_range(first, last, flags);
-    if (result == 0 && flags == 0)
-        forget_descriptors(first, last);
-    return result;
-}
-
-void hook_closefrom(int first)
-{
-    forget_descriptors(first < 0 ? 0 : (unsigned)first, DESCRIPTORS_MAX - 1);
-    real.closefrom(first);
-}
-
-/* The following must stay tail calls: the real call looks at who called it (its RPATH, RTLD_NEXT,
- * and vfork returns twice into that frame). A test holds them to it. */
-void *hook_dlopen(const char *path, int mode)
-{
-    thread_flags |= LOADED;
-    return real.dlopen(path, mode);
-}
-
-void *hook_dlmopen(long space, const char *path, int mode)
-{
-    thread_flags |= LOADED;
-    return real.dlmopen(space, path, mode);
-}
-
-/* A loaded object can be called from its first dlsym on. */
-void *hook_dlsym(void *handle, const char *name)
-{
-    if (thread_flags & LOADED)
-        recording();
-    return real.dlsym(handle, name);
-}
-
-void *hook_dlvsym(void *handle, const char *name, const char *version)
-{
-    if (thread_flags & LOADED)
-        recording();
-    return real.dlvsym(handle, name, version);
-}
-
-pid_t hook_vfork(void)
-{
-    thread_flags |= VFORKED;
-    return real.vfork();
-}

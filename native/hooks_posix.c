@@ -114,8 +114,8 @@ TEMPORARY(mkostemps64, (char *path, int suffix, int flags), (path, suffix, flags
         int copy = TIMED(report, call);                                                            \
         if (copy >= 0 && slot != NULL)                                                             \
             report_duplicate(report, slot, copy);                                                  \
-        else if (copy >= 0 && report.serial != 0)                                                  \
-            table_unmap_descriptor(&recorder.table, copy);                                         \
+        else if (copy >= 0)                                                                        \
+            give_up(report.serial, copy);                                                          \
         return copy;                                                                               \
     } while (0)
 
@@ -148,11 +148,10 @@ int hook_dup3(int fd, int to, int flags)
 FCNTL(fcntl)
 FCNTL(fcntl64)
 
-/* The descriptor is given up before the real call: after it, another thread may have the number. */
 int hook_close(int fd)
 {
     struct report report = {.serial = recording()};
-    struct slot *slot = report.serial ? table_unmap_descriptor(&recorder.table, fd) : NULL;
+    struct slot *slot = give_up(report.serial, fd);
     if (slot == NULL)
         return real.close(fd);
     int result = TIMED(report, real.close(fd));

@@ -18,13 +18,15 @@
 OPENED_STREAM(fopen)
 OPENED_STREAM(fopen64)
 
-/* NOTE: without a path only the mode changes, and the stream keeps its record. */
+/* NOTE: Darshan keeps the descriptors of closed streams and then charges whatever gets the number
+ * next to the file; that harm is not reproduced. Without a path only the mode changes, and the stream keeps its record. */
 #define REOPENED_STREAM(name)                                                                      \
     FILE *hook_##name(const char *path, const char *mode, FILE *stream)                            \
     {                                                                                              \
         struct report report = {.serial = recording()};                                            \
         if (report.serial == 0 || path == NULL)                                                    \
             return real.name(path, mode, stream);                                                  \
+        give_up(report.serial, stream_descriptor(stream));                                         \
         table_unmap_stream(&recorder.table, stream);                                               \
         FILE *reopened = TIMED(report, real.name(path, mode, stream));                             \
         if (reopened != NULL)                                                                      \
@@ -63,12 +65,12 @@ FILENO(fileno_unlocked)
 int hook_fclose(FILE *stream)
 {
     struct report report = {.serial = recording()};
-    int fd = stream_descriptor(stream);
     struct slot *slot = report.serial ? table_unmap_stream(&recorder.table, stream) : NULL;
+    give_up(report.serial, stream_descriptor(stream));
     if (slot == NULL)
         return real.fclose(stream);
     int result = TIMED(report, real.fclose(stream));
-    report_stream_close(report, slot, fd);
+    report_stream_close(report, slot);
     return result;
 }
 

@@ -93,6 +93,17 @@ size_t clean_path(const char *path, const char *directory, char out[NAME_LIMIT])
     return length;
 }
 
+size_t directory_length(const char *name, size_t length)
+{
+    if (length == 0 || *name != '/')
+        return 0;
+    while (length > 1 && name[length - 1] == '/')
+        length--;
+    while (length > 1 && name[length - 1] != '/')
+        length--;
+    return length > 1 ? length - 1 : 1;
+}
+
 static bool matches(const char *const *prefixes, bool whole_components, const char *name)
 {
     for (; *prefixes != NULL; prefixes++) {

@@ -17,6 +17,9 @@ uint64_t name_id(const char *name, size_t length);
  * not fit. */
 size_t clean_path(const char *path, const char *directory, char out[NAME_LIMIT]);
 
+/* How much of a name names the directory that the last component is in; 0 where there is none. */
+size_t directory_length(const char *name, size_t length);
+
 /* Which names are not recorded. */
 struct exclusions {
     const char *const *excluded; /* ends with NULL */

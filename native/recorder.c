@@ -11,14 +11,16 @@ __thread unsigned thread_flags;
 
 static pid_t recording_process;
 
+static bool in_vforked_child(void)
+{
+    return (thread_flags & VFORKED) && getpid() != recording_process;
+}
+
 uint32_t recording_specially(void)
 {
-    if (thread_flags & VFORKED) {
-        /* a vforked child shares this memory: its calls are not this process's */
-        if (getpid() != recording_process)
-            return 0;
-        thread_flags &= ~(unsigned)VFORKED;
-    }
+    if (in_vforked_child()) /* it shares this memory, but its calls are not this process's */
+        return 0;
+    thread_flags &= ~(unsigned)VFORKED;
     if (thread_flags & (INSIDE | MUTED))
         return 0;
     if (thread_flags & LOADED) {
@@ -58,6 +60,15 @@ static void publish(void)
     if (++recorder.last_serial == 0)
         recorder.last_serial = 1;
     atomic_store(&recorder.serial, recorder.last_serial);
+}
+
+void recorder_give_up(int first, int last)
+{
+    if (atomic_load_explicit(&recorder.serial, memory_order_acquire) == 0 || in_vforked_child())
+        return;
+    int end = atomic_load(&recorder.table.end);
+    for (int fd = first; fd <= last && fd < end; fd++)
+        table_unmap_descriptor(&recorder.table, fd);
 }
 
 int recorder_start(const struct recorder_options *options)

@@ -94,6 +94,8 @@ extern __thread unsigned thread_flags;
 
 /* For threads with flags: deals with LOADED and VFORKED. Returns what `recording` returns. */
 uint32_t recording_specially(void);
+/* Descriptors of a range lose their records, whether or not the thread's calls are recorded. */
+void recorder_give_up(int first, int last);
 
 /* The serial of the recording that this call belongs to, or 0: not to be recorded. */
 static inline uint32_t recording(void)
@@ -125,7 +127,12 @@ void report_stat_path(struct report report, int directory, const char *path);
 void report_sync(struct report report, struct slot *slot, bool data_only);
 void report_close(struct report report, struct slot *slot);
 void report_mmap(struct report report, struct slot *slot);
-void report_rename(struct report report, const char *from, const char *to);
+void report_rename(struct report report, int from_directory, const char *from, int to_directory,
+                   const char *to);
+/* A directory was opened for listing; its descriptor then leads to its record. */
+void report_directory_open(struct report report, int fd, const char *path);
+/* An entry of a directory was made or removed: metadata time of that directory. */
+void report_entry(struct report report, int directory, const char *path);
 void report_metadata(struct report report, struct slot *slot);
 /* A file that was open when the recording began, as a descriptor or (not NULL) a stream: a record
  * without an open. */
@@ -140,7 +147,7 @@ void report_stream_transfer(struct report report, struct slot *slot, enum direct
                             int64_t size);
 void report_stream_flush(struct report report, struct slot *slot);
 void report_stream_seek(struct report report, struct slot *slot, int64_t position);
-void report_stream_close(struct report report, struct slot *slot, int fd);
+void report_stream_close(struct report report, struct slot *slot);
 
 /* Begins and ends a recording; hooks are somebody else's. Return 0 or -errno. */
 int recorder_start(const struct recorder_options *options);

@@ -1,98 +1,52 @@
 /* What a call does to the recording; see recorder.h. */
-#include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
-#include "recorder.h"
+#include "report.h"
 
-/* A report in progress. */
-struct entry {
-    struct shard *shard; /* NULL: the recording that the call belonged to is over */
-    int kept_errno;
-};
-
-static struct shard *own_shard(void)
-{
-    static __thread unsigned own; /* plus one */
-    if (own == 0)
-        own = atomic_fetch_add_explicit(&recorder.next_shard, 1, memory_order_relaxed) % SHARDS + 1;
-    return &recorder.shared->shards[own - 1];
-}
-
-static inline struct entry enter(uint32_t serial)
-{
-    struct entry entry = {own_shard(), errno};
-    thread_flags |= INSIDE;
-    spin_acquire(&entry.shard->lock);
-    if (atomic_load_explicit(&recorder.serial, memory_order_acquire) != serial) {
-        spin_release(&entry.shard->lock);
-        thread_flags &= ~(unsigned)INSIDE;
-        entry.shard = NULL;
-    }
-    return entry;
-}
-
-static inline void leave(struct entry entry)
-{
-    spin_release(&entry.shard->lock);
-    thread_flags &= ~(unsigned)INSIDE;
-    errno = entry.kept_errno;
-}
-
-static struct bins *own_bins(struct shard *shard, enum module module, int64_t start)
-{
-    if (shard->bins[module] == NULL) {
-        shard->bins[module] = arena_allocate(&recorder.arena, sizeof(struct bins));
-        if (shard->bins[module] != NULL)
-            bins_reset(shard->bins[module], start);
-    }
-    return shard->bins[module];
-}
-
-static void bin_call(struct entry entry, enum module module, bool counted, struct span call)
-{
-    struct bins *bins = own_bins(entry.shard, module, call.start);
-    if (bins != NULL)
-        bins_metadata(bins, counted, call);
-}
-
-static void bin_transfer(struct entry entry, enum module module, enum direction direction,
-                         int64_t size, struct span call)
-{
-    struct bins *bins = own_bins(entry.shard, module, call.start);
-    if (bins != NULL)
-        bins_transfer(bins, direction, size, call);
-}
-
-static inline void lock_slot(struct slot *slot)
-{
-    spin_acquire(&slot->lock);
-    atomic_store_explicit(&slot->touched, TOUCHED_EVER | TOUCHED_LATELY, memory_order_relaxed);
-}
-
-static inline void unlock_slot(struct slot *slot)
-{
-    spin_release(&slot->lock);
-}
+__thread unsigned thread_shard;
 
 static int32_t alignment(void *mounts, const char *name)
 {
     return mounts_alignment(mounts, name);
 }
 
-/* The record of a path in a module, or NULL where the path is left out. */
-static struct slot *slot_of(enum module module, int directory, const char *path, bool create)
+/* Where a directory's descriptor leads, NULL for unknown. NOTE: Darshan knows only descriptors that
+ * it saw opened, and takes names beside others for names beside the current directory. */
+static const char *directory_name(int directory, char room[PATH_MAX])
 {
-    char name[NAME_LIMIT];
+    char link[64];
+    const struct slot *slot = table_descriptor(&recorder.table, directory);
+    if (slot != NULL && slot->file != recorder.table.other)
+        return slot->file->name;
+    if (!recorder.extended)
+        return NULL;
+    snprintf(link, sizeof(link), "/proc/self/fd/%d", directory);
+    ssize_t length = readlink(link, room, PATH_MAX - 1);
+    if (length <= 0 || *room != '/')
+        return NULL;
+    room[length] = '\0';
+    return room;
+}
+
+/* Writes the record's name of a path, returns its length; 0: there is none. */
+static size_t name_of(int directory, const char *path, char name[NAME_LIMIT])
+{
+    char room[PATH_MAX];
     const char *start = NULL;
     if (path == NULL)
-        return NULL;
-    if (directory != AT_FDCWD && *path != '/') {
-        const struct slot *parent = table_descriptor(&recorder.table, directory);
-        start = parent ? parent->file->name : NULL;
-    }
-    size_t length = clean_path(path, start, name);
+        return 0;
+    if (directory != AT_FDCWD && *path != '/')
+        start = directory_name(directory, room);
+    return clean_path(path, start, name);
+}
+
+/* The record of a name in a module, or NULL where the name is left out. */
+static struct slot *slot_of_name(enum module module, const char *name, size_t length, bool create)
+{
     if (length == 0 || is_excluded(&recorder.exclusions, name))
         return NULL;
     struct file *file =
@@ -100,6 +54,12 @@ static struct slot *slot_of(enum module module, int directory, const char *path,
     if (file == NULL || (!create && file->slots[module] == NULL))
         return NULL;
     return table_slot(&recorder.table, file, module);
+}
+
+struct slot *slot_of(enum module module, int directory, const char *path, bool create)
+{
+    char name[NAME_LIMIT];
+    return slot_of_name(module, name, name_of(directory, path, name), create);
 }
 
 static inline value_room room(struct value_set *set)
@@ -182,20 +142,6 @@ void report_transfer(struct report report, struct slot *slot, enum direction dir
     leave(entry);
 }
 
-/* Reports that only change a record's counters: RULE uses `record`. */
-#define REPORT(module, kind, counted, rule)                                                        \
-    do {                                                                                           \
-        struct entry entry = enter(report.serial);                                                 \
-        if (entry.shard == NULL)                                                                   \
-            return;                                                                                \
-        lock_slot(slot);                                                                           \
-        struct kind##_record *record = &slot->kind;                                                \
-        rule;                                                                                      \
-        unlock_slot(slot);                                                                         \
-        bin_call(entry, module, counted, report.call);                                             \
-        leave(entry);                                                                              \
-    } while (0)
-
 void report_seek(struct report report, struct slot *slot, int64_t position)
 {
     REPORT(POSIX_MODULE, posix, true, posix_seek(record, position, report.call));
@@ -244,13 +190,14 @@ void report_mmap(struct report report, struct slot *slot)
 
 /* NOTE: a rename leaves no trace unless its source already has a record; open descriptors keep the
  * old one. Both are Darshan's. */
-void report_rename(struct report report, const char *from, const char *to)
+void report_rename(struct report report, int from_directory, const char *from, int to_directory,
+                   const char *to)
 {
     struct entry entry = enter(report.serial);
     if (entry.shard == NULL)
         return;
-    struct slot *source = slot_of(POSIX_MODULE, AT_FDCWD, from, false);
-    struct slot *target = source ? slot_of(POSIX_MODULE, AT_FDCWD, to, true) : NULL;
+    struct slot *source = slot_of(POSIX_MODULE, from_directory, from, false);
+    struct slot *target = source ? slot_of(POSIX_MODULE, to_directory, to, true) : NULL;
     if (source != NULL) {
         lock_slot(source);
         posix_rename_source(&source->posix, report.call);
@@ -265,98 +212,35 @@ void report_rename(struct report report, const char *from, const char *to)
     leave(entry);
 }
 
-void report_stream_open(struct report report, FILE *stream, const char *path)
+static void add_metadata(struct entry entry, struct slot *slot, struct span call)
 {
-    struct entry entry = enter(report.serial);
-    if (entry.shard == NULL)
-        return;
-    struct slot *slot = slot_of(STDIO_MODULE, AT_FDCWD, path, true);
-    table_map_stream(&recorder.table, stream, slot);
-    if (slot != NULL) {
-        lock_slot(slot);
-        stdio_open(&slot->stdio, report.call);
-        unlock_slot(slot);
-        bin_call(entry, STDIO_MODULE, true, report.call);
-    }
-    leave(entry);
-}
-
-void report_stream_fdopen(struct report report, FILE *stream, int fd)
-{
-    struct entry entry = enter(report.serial);
-    if (entry.shard == NULL)
-        return;
-    const struct slot *opened = table_descriptor(&recorder.table, fd);
-    struct slot *slot =
-        opened ? table_slot(&recorder.table, opened->file, STDIO_MODULE) : NULL;
-    table_map_stream(&recorder.table, stream, slot);
-    if (slot != NULL) {
-        lock_slot(slot);
-        stdio_fdopen(&slot->stdio, report.call);
-        unlock_slot(slot);
-        bin_call(entry, STDIO_MODULE, true, report.call);
-    }
-    leave(entry);
-}
-
-void report_stream_fileno(struct report report, FILE *stream, int fd)
-{
-    struct entry entry = enter(report.serial);
-    if (entry.shard == NULL)
-        return;
-    const struct slot *opened = table_stream(&recorder.table, stream);
-    struct slot *slot =
-        opened ? table_slot(&recorder.table, opened->file, POSIX_MODULE) : NULL;
-    if (slot != NULL) {
-        table_map_descriptor(&recorder.table, fd, slot);
-        lock_slot(slot);
-        posix_fileno(&slot->posix, report.call);
-        unlock_slot(slot);
-        bin_call(entry, POSIX_MODULE, true, report.call);
-    }
-    leave(entry);
-}
-
-void report_stream_transfer(struct report report, struct slot *slot, enum direction direction,
-                            int64_t size)
-{
-    struct entry entry = enter(report.serial);
-    if (entry.shard == NULL)
+    if (slot == NULL)
         return;
     lock_slot(slot);
-    stdio_transfer(&slot->stdio, direction, size, report.call);
+    posix_metadata(&slot->posix, call);
     unlock_slot(slot);
-    bin_transfer(entry, STDIO_MODULE, direction, size, report.call);
+    bin_call(entry, POSIX_MODULE, false, call);
+}
+
+void report_directory_open(struct report report, int fd, const char *path)
+{
+    struct entry entry = enter(report.serial);
+    if (entry.shard == NULL)
+        return;
+    struct slot *slot = slot_of(POSIX_MODULE, AT_FDCWD, path, true);
+    table_map_descriptor(&recorder.table, fd, slot);
+    add_metadata(entry, slot, report.call);
     leave(entry);
 }
 
-void report_stream_flush(struct report report, struct slot *slot)
+void report_entry(struct report report, int directory, const char *path)
 {
-    REPORT(STDIO_MODULE, stdio, false, stdio_flush(record, report.call));
-}
-
-void report_stream_seek(struct report report, struct slot *slot, int64_t position)
-{
-    REPORT(STDIO_MODULE, stdio, true, stdio_seek(record, position, report.call));
-}
-
-/* NOTE: the descriptor goes with its stream. Darshan keeps such mappings and then charges whatever
- * gets the number next to this file; that harm is not reproduced. */
-void report_stream_close(struct report report, struct slot *slot, int fd)
-{
-    table_unmap_descriptor(&recorder.table, fd);
-    REPORT(STDIO_MODULE, stdio, false, stdio_close(record, report.call));
-}
-
-void report_standard_streams(void)
-{
-    static const char *const names[] = {"<STDIN>", "<STDOUT>", "<STDERR>"};
-    FILE *const streams[] = {stdin, stdout, stderr};
-    for (int i = 0; i < 3; i++) {
-        struct slot *slot = slot_of(STDIO_MODULE, AT_FDCWD, names[i], true);
-        if (slot == NULL)
-            continue;
-        slot->stdio.opens = 1;
-        table_map_stream(&recorder.table, streams[i], slot);
-    }
+    char name[NAME_LIMIT];
+    struct entry entry = enter(report.serial);
+    if (entry.shard == NULL)
+        return;
+    size_t length = directory_length(name, name_of(directory, path, name));
+    name[length] = '\0';
+    add_metadata(entry, slot_of_name(POSIX_MODULE, name, length, true), report.call);
+    leave(entry);
 }

@@ -28,6 +28,19 @@ static inline struct slot *tracked_stream(struct report *report, FILE *stream)
     return report->serial ? table_stream(&recorder.table, stream) : NULL;
 }
 
+/* A descriptor is about to be closed or to become something else: it loses its record, which is
+ * returned where the call is to be recorded. It loses it also where the call is not: else the next
+ * file, pipe or socket of that number would be taken for this one. To be called before the real
+ * call: after it, another thread may have the number. */
+static inline struct slot *give_up(uint32_t serial, int fd)
+{
+    if (serial != 0)
+        return table_unmap_descriptor(&recorder.table, fd);
+    if (__builtin_expect(thread_flags != 0, 0))
+        recorder_give_up(fd, fd);
+    return NULL;
+}
+
 static inline bool is_aligned(const void *memory)
 {
     return (uintptr_t)memory % DEFAULT_MEMORY_ALIGNMENT == 0;

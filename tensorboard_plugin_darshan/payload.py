@@ -9,10 +9,9 @@ costs about 200 bytes and 0.1 ms for every array, which is too much for windows 
 from __future__ import annotations
 
 import json
-import math
 import struct
 import zlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -91,23 +90,25 @@ def decode(data: bytes) -> tuple[dict[str, Any], dict[str, Array]]:
     return meta, _inflate(data[end:], layout)
 
 
-def _checked(name: Any, dtype: Any, shape: Any) -> tuple[str, np.dtype[Any], tuple[int, ...]]:
+_Entry = tuple[str, np.dtype[Any], tuple[int, ...], int]
+"""Name, dtype, shape and number of values of an array."""
+
+
+def _checked(name: Any, dtype: Any, shape: Any) -> _Entry:
     if not isinstance(name, str) or dtype not in _DTYPES or not isinstance(shape, list):
         raise PayloadError(f"unreadable array {name!r}")
     if len(shape) > _MAX_DIMENSIONS:
         raise PayloadError(f"array {name!r} has {len(shape)} dimensions")
+    count = 1
     for n in shape:
         if type(n) is not int or not 0 <= n <= _MAX_BODY_BYTES:
             raise PayloadError(f"array {name!r} has the impossible shape {shape}")
-    return name, _DTYPES[dtype], tuple(shape)
+        count *= n
+    return name, _DTYPES[dtype], tuple(shape), count
 
 
-def _inflate(
-    packed: bytes, layout: Iterable[tuple[str, np.dtype[Any], tuple[int, ...]]]
-) -> dict[str, Array]:
-    layout = list(layout)
-    sizes = [dtype.itemsize * math.prod(shape) for _, dtype, shape in layout]
-    total = sum(sizes)
+def _inflate(packed: bytes, layout: Sequence[_Entry]) -> dict[str, Array]:
+    total = sum(dtype.itemsize * count for _, dtype, _, count in layout)
     if total > _MAX_BODY_BYTES:
         raise PayloadError(f"declares {total} bytes, more than the {_MAX_BODY_BYTES} allowed")
     inflater = zlib.decompressobj()
@@ -118,10 +119,10 @@ def _inflate(
     if len(body) != total or not inflater.eof:
         raise PayloadError(f"damaged: {total} bytes declared, {len(body)} found")
     arrays, offset = {}, 0
-    for (name, dtype, shape), size in zip(layout, sizes, strict=True):
-        flat = np.frombuffer(body, dtype, count=size // dtype.itemsize, offset=offset)
-        arrays[name] = flat.reshape(shape)
-        offset += size
+    for name, dtype, shape, count in layout:
+        flat = np.frombuffer(body, dtype, count, offset)
+        arrays[name] = flat if len(shape) == 1 else flat.reshape(shape)
+        offset += flat.nbytes
     return arrays
 
 

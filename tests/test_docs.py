@@ -6,13 +6,11 @@ import inspect
 import re
 import subprocess
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
 import tensorboard_plugin_darshan as package
 from tensorboard_plugin_darshan import counters, metadata, window
-from tensorboard_plugin_darshan.dashboard.routes import DarshanPlugin
 
 ROOT = Path(__file__).resolve().parents[1]
 HTTP_API = ROOT / "tensorboard_plugin_darshan" / "dashboard" / "http_api.md"
@@ -133,15 +131,6 @@ def test_scalars_are_in_readme() -> None:
     readme = read("README.md")
     for tag in metadata.SCALAR_TAGS:
         assert f"`{tag}`" in readme, tag
-
-
-def test_routes_are_in_http_api_and_the_other_way_round() -> None:
-    described = set(re.findall(r"^## `(/[\w.]+)`$", HTTP_API.read_text(), re.MULTILINE))
-    context = SimpleNamespace(data_provider=None, logdir="", flags=None, sampling_hints={})
-    routes = set(DarshanPlugin(context).get_plugin_apps())
-    static = {route for route in routes if route.endswith((".js", ".css"))}
-    assert "/index.js" in static
-    assert routes - static | {"/plotly.min.js"} == described
 
 
 def test_changelog_has_unreleased_on_top() -> None:

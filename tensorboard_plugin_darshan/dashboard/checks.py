@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, Final
 
 import numpy as np
@@ -81,13 +82,19 @@ def _table_fits(table: FileTable) -> bool:
 
 
 def _slow_fits(slow: Any) -> bool:
-    n = len(slow.ids)
-    return (
+    n, bins = len(slow.ids), slow.bins
+    shapes_fit = (
         _array(slow.ids, np.uint64, n)
-        and _array(slow.bins, np.int64, n, 2)
+        and _array(bins, np.int64, n, 2)
         and _array(slow.values, np.float64, n)
-        and bool(np.isfinite(slow.values).all())
-        and bool(((slow.bins >= 0) & (slow.bins < (2, N_HISTOGRAM_BINS))).all())
+    )
+    if not shapes_fit or n == 0:
+        return shapes_fit
+    return bool(
+        np.isfinite(slow.values).all()
+        and bins.min() >= 0
+        and bins[:, 0].max() < 2
+        and bins[:, 1].max() < N_HISTOGRAM_BINS
     )
 
 
@@ -100,4 +107,4 @@ def _integer(value: Any) -> bool:
 
 
 def _number(value: Any) -> bool:
-    return type(value) in (int, float) and bool(np.isfinite(value))
+    return type(value) in (int, float) and math.isfinite(value)

@@ -66,7 +66,7 @@ def file_bandwidth_figure(found: Histograms, theme: Theme, revision: str) -> Fig
     if last - first < 2 * BINS_PER_DECADE:
         last = first + 2 * BINS_PER_DECADE
     ticks, texts = byte_decades(10.0 ** (first / BINS_PER_DECADE), 10.0 ** (last / BINS_PER_DECADE))
-    domains = [[0.0, 1.0]] if len(shown) == 1 else [[0.52, 1.0], [0.0, 0.48]]
+    domains = [[0.0, 1.0]] if len(shown) == 1 else [[0.56, 1.0], [0.0, 0.44]]
     figure: Figure = {"data": [], "layout": layout(theme, revision, 360)}
     figure["layout"]["annotations"] = []
     for domain, direction in zip(domains, shown, strict=True):
@@ -88,6 +88,8 @@ def file_bandwidth_figure(found: Histograms, theme: Theme, revision: str) -> Fig
                 direction,
                 f"{name}: {plural(found.files(f'{name}_bandwidth'), 'file', 'files')}, "
                 f"median {bandwidth(found.median(f'{name}_bandwidth'))}",
+                x=0.0,
+                y=domain[1],
             )
         )
     figure["layout"]["xaxis"] = axis(
@@ -97,6 +99,7 @@ def file_bandwidth_figure(found: Histograms, theme: Theme, revision: str) -> Fig
         ticktext=texts,
         range=[first / BINS_PER_DECADE, last / BINS_PER_DECADE],
         anchor="y2" if len(shown) == 2 else "y",
+        automargin=True,
     )
     return figure
 
@@ -132,14 +135,16 @@ def _histogram_bars(
     }
 
 
-def _direction_label(theme: Theme, direction: int, text: str) -> dict[str, Any]:
-    """What stands for a legend: read on the left above the plot, write on the right."""
+def _direction_label(
+    theme: Theme, direction: int, text: str, x: float = 0.0, y: float = 1.0
+) -> dict[str, Any]:
+    """What stands for a legend, above a plot: at its left end for `x` 0, at its right end for 1."""
     return label(
         theme,
         text,
-        float(direction),
-        1.0,
-        xanchor="right" if direction else "left",
+        x,
+        y,
+        xanchor="right" if x else "left",
         yanchor="bottom",
         font={"size": 12, "color": getattr(theme, DIRECTIONS[direction])},
     )
@@ -209,7 +214,12 @@ def access_sizes_figure(sizes: AccessSizes, theme: Theme, revision: str) -> Figu
             320,
             barmode="overlay",
             bargap=0.25,
-            xaxis=axis(theme, "size of an access (bytes, Darshan's ranges)", type="category"),
+            xaxis=axis(
+                theme,
+                "size of an access (bytes, Darshan's ranges)",
+                type="category",
+                automargin=True,
+            ),
             yaxis=axis(
                 theme,
                 "calls (reads above, writes below)",
@@ -221,7 +231,10 @@ def access_sizes_figure(sizes: AccessSizes, theme: Theme, revision: str) -> Figu
             ),
             annotations=[
                 _direction_label(
-                    theme, direction, f"{name}: {count(int(sizes.counts[direction].sum()))} calls"
+                    theme,
+                    direction,
+                    f"{name}: {count(int(sizes.counts[direction].sum()))} calls",
+                    x=float(direction),
                 )
                 for direction, name in enumerate(DIRECTIONS)
                 if sizes.counts[direction].any()

@@ -91,6 +91,16 @@ static void test_overlong_names_are_refused(void)
     EQUAL(clean_path("y", path, out), NAME_LIMIT - 1);
 }
 
+static void test_directory_of_a_name(void)
+{
+    EQUAL(directory_length("/a/b", 4), 2);
+    EQUAL(directory_length("/a/b///", 7), 2);
+    EQUAL(directory_length("/a", 2), 1);
+    EQUAL(directory_length("/", 1), 1);
+    EQUAL(directory_length("", 0), 0);
+    EQUAL(directory_length("<STDIN>", 7), 0);
+}
+
 static void test_darshans_exclusions(void)
 {
     struct exclusions rules = {darshan_excluded, darshan_included, false};
@@ -163,6 +173,7 @@ int main(void)
     test_cleaning();
     test_relative_to_the_current_directory();
     test_overlong_names_are_refused();
+    test_directory_of_a_name();
     test_darshans_exclusions();
     test_prefixes_and_components();
     test_the_root_leaves_everything_out();
