@@ -24,7 +24,7 @@ def below(directory: str, path: str) -> str | None:
 
 
 def segments_by_path(recorder: Recorder, directory: str) -> dict[str, Any]:
-    arrays = recorder.arrays("POSIX")
+    arrays = recorder.own.arrays("POSIX")
     names = dict(zip(arrays.places.tolist(), arrays.names, strict=True))
     found: dict[str, Any] = {}
     segments = sorted(recorder.segments().tolist(), key=lambda segment: segment[2])
@@ -53,9 +53,9 @@ def main(library: str, directory: str, mode: str) -> None:
                 assert relative not in found, "two spellings of a path"
                 found[relative] = record
         result["modules"][module] = found
-        bins = recorder.drain_bins(module)
+        bins = recorder.own.drain_bins(module)
         result["bins"][module] = bins.values.sum(axis=0).tolist()
-        result["totals"][module] = recorder.totals(module).sums.tolist()
+        result["totals"][module] = recorder.own.totals(module).sums.tolist()
     result["segments"] = segments_by_path(recorder, directory)
     result["facts"] = recorder.facts()
     recorder.detach()

@@ -24,7 +24,11 @@ def run_compiler(arguments: Sequence[str | Path], compiler: str = "cc") -> None:
 
 def build_archive(directory: Path, flags: Sequence[str]) -> Path:
     """The recorder without its Python part as a static library."""
-    sources = sorted(source for source in NATIVE.glob("*.c") if source.name not in ("module.c", "module_reading.c"))
+    sources = sorted(
+        source
+        for source in NATIVE.glob("*.c")
+        if source.name not in ("module.c", "module_reading.c")
+    )
     objects = [directory / f"{source.stem}.o" for source in sources]
 
     def compile_one(source: Path, output: Path) -> None:

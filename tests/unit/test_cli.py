@@ -26,7 +26,7 @@ def test_doctor_looks_at_darshan_s_own_list(capsys):
 
 
 def test_doctor_says_why_nothing_can_be_recorded(capsys, monkeypatch):
-    monkeypatch.setattr("tensorboard_plugin_darshan.recording.recorder._native", None)
+    monkeypatch.setattr("tensorboard_plugin_darshan.recording.native._compiled", None)
     assert cli.main(["doctor"]) == 1
     assert "Recording is not available: recording is not available here" in capsys.readouterr().out
 
@@ -67,7 +67,7 @@ def test_demo_without_tensorflow_says_what_to_install(tmp_path, capsys, monkeypa
 
 
 def test_demo_where_nothing_can_be_recorded_says_so(tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr("tensorboard_plugin_darshan.recording.recorder._native", None)
+    monkeypatch.setattr("tensorboard_plugin_darshan.recording.native._compiled", None)
     assert cli.main(["demo", "--logdir", str(tmp_path), "--no-serve"]) == 1
     assert "recording is not available here" in capsys.readouterr().err
     assert list(tmp_path.iterdir()) == []
