@@ -37,11 +37,13 @@ class BuildWithJoinFile(build_py):
     """Puts the join file beside the package, where Python looks for such files."""
 
     def run(self) -> None:
+        """Builds the package and copies the join file."""
         super().run()
         if not self.editable_mode:
             self.copy_file(str(JOIN_SOURCE), str(Path(self.build_lib, JOIN_FILE)))
 
     def get_outputs(self, include_bytecode: bool = True) -> list[str]:
+        """What `run` makes."""
         return [*super().get_outputs(include_bytecode), str(Path(self.build_lib, JOIN_FILE))]
 
 
@@ -49,6 +51,7 @@ class EditableWithJoinFile(editable_wheel):
     """The same for an editable installation."""
 
     def run(self) -> None:
+        """Builds the wheel and adds the join file."""
         super().run()
         wheel = max(Path(self.dist_dir).glob("*.whl"), key=lambda path: path.stat().st_mtime)
         with WheelFile(wheel, "a") as archive:

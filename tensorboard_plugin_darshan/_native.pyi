@@ -1,4 +1,4 @@
-"""The compiled recorder. Arrays come as bytes in the machine's order, see `recording/recorder.py`."""
+"""The compiled recorder. Arrays come as bytes in the machine's order, see `recording/reader.py`."""
 
 from typing import TypedDict
 

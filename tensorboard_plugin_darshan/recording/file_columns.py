@@ -98,7 +98,8 @@ def busy_nanoseconds(columns: Int64Array) -> Int64Array:
     """Time in calls `[n] int64` of each row."""
     kinds = ("read", "write", "metadata")
     times: Int64Array = columns[:, [COLUMN[f"{kind}_nanoseconds"] for kind in kinds]]
-    return times.sum(axis=1, dtype=np.int64)
+    total: Int64Array = times.sum(axis=1)
+    return total
 
 
 def slowest(
