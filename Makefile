@@ -88,7 +88,7 @@ benchmark: $(VENV)/installed-test ## measure what the package adds to start-up t
 
 .PHONY: screenshots
 screenshots: test-programs $(VENV)/installed-test ## take the pictures of the docs again
-	$(VENV)/bin/python docs/make_screenshots.py
+	$(VENV)/bin/python -m docs.make_screenshots
 
 .PHONY: clean
 clean: ## remove what make made

@@ -126,10 +126,7 @@ class Tab {
     if (!answer.runs.length) {
       return {
         title: 'No recordings yet',
-        sentences: [
-          ...answer.notes,
-          'Add the callback to a training and give it the directory that TensorBoard watches:',
-        ],
+        sentences: answer.notes,
         snippet: true,
         action: 'Check again',
         act: 'reload',

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
+import runpy
 import subprocess
 from pathlib import Path
 
@@ -125,6 +126,14 @@ def test_environment_variables_are_in_readme() -> None:
     assert named
     for name in named:
         assert f"`{name}`" in readme, name
+
+
+def test_page_of_recorded_calls_is_made_from_the_list() -> None:
+    module = runpy.run_path(str(ROOT / "docs" / "make_coverage.py"))
+    assert len(module["hooks"]()) > 150
+    assert read("docs/coverage.md") == module["page"](), "run docs/make_coverage.py"
+    text = read("docs/coverage.md")
+    assert all(f"`{name}`" in text for name in module["hooks"]())
 
 
 def test_scalars_are_in_readme() -> None:
