@@ -30,9 +30,7 @@ def test_entry_point_imports_nothing_heavy() -> None:
 
 def test_backend_imports_neither_frameworks_nor_plotting() -> None:
     base = loaded_after("import tensorboard.default")
-    loaded = loaded_after(
-        "import tensorboard.default, tensorboard_plugin_darshan.dashboard.routes"
-    )
+    loaded = loaded_after("import tensorboard.default, tensorboard_plugin_darshan.dashboard.routes")
     assert "tensorboard_plugin_darshan.dashboard.routes" in loaded
     assert (loaded - base).isdisjoint(HEAVY)
 
