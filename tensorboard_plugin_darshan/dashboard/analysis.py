@@ -93,7 +93,9 @@ def module_totals(selection: Selection) -> dict[str, Totals]:
     found = {}
     for name in selection.modules:
         layout, parts = counters.LAYOUTS[name], selection.parts(name)
-        if not any((module.present & mask).any() for _, _, module, mask in parts):
+        if name not in selection.run.modules or not any(
+            (module.present & mask).any() for _, _, module, mask in parts
+        ):
             continue
         whole = sum(module.counters[mask].sum(axis=0) for _, _, module, mask in parts)
         times = sum(module.fcounters[mask].sum(axis=0) for _, _, module, mask in parts)

@@ -39,7 +39,8 @@ _SIZE_DEFINITIONS: Final = (
     "Access size: bytes that one read or write call moved, in Darshan's ten ranges; a limit "
     "belongs to the range that it closes.",
     "Consecutive: begins where the previous access of the file ended. Sequential: begins behind "
-    "it. Other: begins before it.",
+    "that. Other: begins before that; the first access at the begin of a file is one, as Darshan "
+    "counts it. Reads of 0 bytes at the end of a file are consecutive.",
     "Most common sizes: reads and writes together, as Darshan counts them.",
 )
 

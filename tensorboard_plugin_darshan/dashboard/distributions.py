@@ -182,12 +182,15 @@ class AccessSizes:
         common: most frequent sizes first.
         surplus: each count in `common` may be too large by this much, because the lists of
             frequent sizes before the stretch do not hold rare ones.
+        zero_byte_calls: reads and writes that moved nothing, as reads at the end of a file do;
+            None when the most frequent sizes do not tell.
     """
 
     counts: Array
     patterns: tuple[Pattern, Pattern]
     common: tuple[CommonSize, ...]
     surplus: int
+    zero_byte_calls: int | None
 
 
 def access_sizes(selection: Selection) -> AccessSizes:
@@ -217,6 +220,7 @@ def access_sizes(selection: Selection) -> AccessSizes:
             for size_bytes, n in common
         ),
         surplus,
+        found.get(0, 0 if sum(found.values()) >= accesses else None),
     )
 
 

@@ -8,7 +8,11 @@ from typing import Any, Final
 
 from tensorboard_plugin_darshan.dashboard import analysis
 from tensorboard_plugin_darshan.dashboard.analysis import Phase, Seen, Totals
-from tensorboard_plugin_darshan.dashboard.distributions import Histograms, file_histograms
+from tensorboard_plugin_darshan.dashboard.distributions import (
+    Histograms,
+    access_sizes,
+    file_histograms,
+)
 from tensorboard_plugin_darshan.dashboard.format import (
     UNKNOWN,
     bandwidth,
@@ -52,11 +56,13 @@ def overview(selection: Selection) -> dict[str, Any]:
     line = timeline(selection, SPARKLINE_BINS)
     span = selection.range
     duration = span[1] - span[0] if span else 0.0
+    zero_byte_calls = access_sizes(selection).zero_byte_calls
     return {
         "duration_seconds": duration,
         "modules": {name: asdict(total) for name, total in totals.items()},
         "busy_seconds": analysis.busy_seconds(selection),
-        "cards": _cards(totals, seen, file_histograms(selection), line, duration),
+        "zero_byte_calls": zero_byte_calls,
+        "cards": _cards(totals, seen, file_histograms(selection), line, duration, zero_byte_calls),
         "sparklines": _sparklines(line),
         "phases": [_phase(phase) for phase in analysis.phases(selection)],
         "seen": {
@@ -89,6 +95,7 @@ def _cards(
     files: Histograms,
     line: Timeline | None,
     duration: float,
+    zero_byte_calls: int | None,
 ) -> list[dict[str, Any]]:
     values = list(totals.values())
     read = sum(total.bytes_read for total in values)
@@ -109,7 +116,7 @@ def _cards(
             "Calls",
             count(calls),
             rate(ratio(calls, duration)) if calls is not None else "",
-            f"{size(ratio(read + written, accesses))} per read or write" if accesses else "",
+            _calls_caption(read + written, accesses, zero_byte_calls),
         )
         | {"sparkline": sparklines["calls"]},
         _card(
@@ -129,6 +136,13 @@ def _cards(
             else "",
         ),
     ]
+
+
+def _calls_caption(moved: int, accesses: int, zero_byte_calls: int | None) -> str:
+    if not accesses:
+        return ""
+    mean = f"{size(moved / accesses)} per read or write"
+    return f"{mean}, {percent(zero_byte_calls / accesses)} 0 B" if zero_byte_calls else mean
 
 
 def _transfer_card(

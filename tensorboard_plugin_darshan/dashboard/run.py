@@ -205,12 +205,14 @@ class Run:
 
     @cached_property
     def modules(self) -> tuple[str, ...]:
-        """Names of the modules that any recording has, in the order they are shown."""
-        return tuple(
+        """Names of the modules that any recording has records of, in the order they are shown."""
+        found = {
             name
-            for name in counters.LAYOUTS
-            if any(name in recording.windows.modules for recording in self.recordings)
-        )
+            for recording in self.recordings
+            for name, module in recording.windows.modules.items()
+            if module.files_total.any() or module.counters.any() or module.bin_sums.any()
+        }
+        return tuple(name for name in counters.LAYOUTS if name in found)
 
     @property
     def nbytes(self) -> int:

@@ -212,3 +212,29 @@ def test_partial_records_and_window_notes_are_told(tmp_path: Path) -> None:
     notes = Dashboard(tmp_path).get("overview", run="a")["notes"]
     assert "A child was killed." in notes
     assert any("ran out of records for POSIX" in note for note in notes)
+
+
+def test_module_without_any_record_does_not_show(tmp_path: Path) -> None:
+    recorder = Recorder()
+    window = recorder.window({"POSIX": [Use("/a", reads=1)], "STDIO": []})
+    write_recording(tmp_path / "a", [window])
+    dashboard = Dashboard(tmp_path)
+    assert dashboard.get("overview", run="a")["modules"].keys() == {"POSIX"}
+    assert dashboard.get("access_sizes", run="a")["notes"] == []
+
+
+def test_calls_that_moved_nothing_are_told(tmp_path: Path) -> None:
+    recorder = Recorder()
+    uses = [Use("/a", reads=3, access_bytes=500), Use("/b", reads=1, access_bytes=0)]
+    write_recording(tmp_path / "a", [recorder.window({"POSIX": uses}) for _ in range(2)])
+    answer = Dashboard(tmp_path).get("overview", run="a")
+    assert answer["zero_byte_calls"] == 2
+    calls = next(card for card in answer["cards"] if card["name"] == "calls")
+    assert calls["caption"] == "375 B per read or write, 25 % 0 B"
+
+
+def test_rare_sizes_leave_calls_that_moved_nothing_unknown(tmp_path: Path) -> None:
+    recorder = Recorder()
+    uses = [Use(f"/{n}", reads=n, access_bytes=n) for n in range(1, 50)]
+    write_recording(tmp_path / "a", [recorder.window({"POSIX": uses})])
+    assert Dashboard(tmp_path).get("overview", run="a")["zero_byte_calls"] is None
