@@ -179,6 +179,16 @@ static int by_count(const void *a, const void *b)
     return (left->value < right->value) - (left->value > right->value);
 }
 
+static void choose_common(struct value_count sizes[SIZES], struct value_count chosen[COMMON_SIZES])
+{
+    size_t n = 0;
+    for (size_t i = 0; i < SIZES; i++)
+        if (sizes[i].count != 0)
+            sizes[n++] = sizes[i];
+    qsort(sizes, n, sizeof(*sizes), by_count);
+    memcpy(chosen, sizes, (n < COMMON_SIZES ? n : COMMON_SIZES) * sizeof(*chosen));
+}
+
 static void add_record(struct totals *totals, enum module module, const int64_t *counters,
                        const double *fcounters)
 {
@@ -201,7 +211,8 @@ void snapshot_totals(struct arena_view *view, enum module module, struct totals 
     int64_t counters[POSIX_COUNTERS];
     double fcounters[POSIX_FCOUNTERS];
     uint32_t slots = snapshot_slots(view, module);
-    struct value_count *sizes = calloc(SIZES, sizeof(*sizes));
+    struct value_count *sizes =
+        module == POSIX_MODULE && slots > 0 ? calloc(SIZES, sizeof(*sizes)) : NULL;
     memset(totals, 0, sizeof(*totals));
     for (uint32_t i = 0; i < slots; i++) {
         struct slot *slot = slot_at(view, module, i);
@@ -209,7 +220,7 @@ void snapshot_totals(struct arena_view *view, enum module module, struct totals 
             continue;
         bool acquired = acquire(view, &slot->lock);
         export(view, slot, module, counters, fcounters);
-        if (module == POSIX_MODULE && sizes != NULL) {
+        if (sizes != NULL) {
             struct value_set accesses = slot->posix.accesses;
             value_room more = room_of(view, &accesses);
             count_sizes(sizes, &accesses, more);
@@ -218,10 +229,8 @@ void snapshot_totals(struct arena_view *view, enum module module, struct totals 
         add_record(totals, module, counters, fcounters);
         totals->records++;
     }
-    if (sizes != NULL) {
-        qsort(sizes, SIZES, sizeof(*sizes), by_count);
-        memcpy(totals->common_sizes, sizes, sizeof(totals->common_sizes));
-    }
+    if (sizes != NULL)
+        choose_common(sizes, totals->common_sizes);
     free(sizes);
 }
 

@@ -62,6 +62,7 @@ class WindowCutter:
 
     def __init__(self, recorder: Recorder, max_listed_files: int = 500) -> None:
         self._recorder = recorder
+        recorder.claim()
         self._max_listed = max_listed_files
         self._files = {module: FileRows() for module in counters.LAYOUTS}
         self._totals = {module: _ModuleTotals(module) for module in counters.LAYOUTS}
