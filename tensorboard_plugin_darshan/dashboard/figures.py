@@ -229,18 +229,17 @@ def access_sizes_figure(sizes: AccessSizes, theme: Theme, revision: str) -> Figu
                 zeroline=True,
                 fixedrange=True,
             ),
-            annotations=[
-                _direction_label(
-                    theme,
-                    direction,
-                    f"{name}: {count(int(sizes.counts[direction].sum()))} calls",
-                    x=float(direction),
-                )
-                for direction, name in enumerate(DIRECTIONS)
-                if sizes.counts[direction].any()
-            ],
+            annotations=_call_labels(sizes, theme),
         ),
     }
+
+
+def _call_labels(sizes: AccessSizes, theme: Theme) -> list[dict[str, Any]]:
+    return [
+        _direction_label(theme, place, f"{name}: {count(int(n))} calls", x=float(place))
+        for place, (name, n) in enumerate(zip(DIRECTIONS, sizes.counts.sum(axis=1), strict=True))
+        if n
+    ]
 
 
 def _size_texts(counts: Array, labels: Sequence[str], name: str) -> list[str]:
