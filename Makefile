@@ -65,7 +65,7 @@ types: $(VENV)/installed-test ## check the types of the Python package
 
 .PHONY: frontend
 frontend: frontend-types ## check and test the frontend
-	node --test tests/frontend/*.test.mjs
+	node --test --test-reporter=spec tests/frontend/*.test.mjs
 
 .PHONY: frontend-types
 frontend-types:
