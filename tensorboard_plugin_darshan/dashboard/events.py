@@ -19,7 +19,7 @@ from tensorboard.data import provider as provider_lib
 
 from tensorboard_plugin_darshan import metadata, payload, summary
 from tensorboard_plugin_darshan.dashboard import tags as tags_lib
-from tensorboard_plugin_darshan.dashboard.run import Job, Run, is_live, number, sentences
+from tensorboard_plugin_darshan.dashboard.run import Job, Run, is_live, moment, sentences
 
 MAX_CACHED_BYTES: Final = 512 * 1024**2
 
@@ -247,8 +247,8 @@ def _parse_job(recording: str, data: list[Any], listed: Any) -> _JobState:
 
 def _span(job: Job, newest: float) -> tuple[float | None, float | None, float]:
     """Begin, end if it has ended, and last sign of life of a recording, seconds since 1970."""
-    end = number(job, "end") if job.get("finished") is True else None
-    return number(job, "begin"), end, newest if end is None else end
+    end = moment(job, "end") if job.get("finished") is True else None
+    return moment(job, "begin"), end, newest if end is None else end
 
 
 @contextmanager

@@ -9,7 +9,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -20,6 +20,9 @@ from tensorboard_plugin_darshan.window import PROCESS_IO, Window
 Array = columns.Array
 Job = Mapping[str, Any]
 
+_LATEST: Final = 1e11
+"""Seconds since 1970: the year 5138."""
+
 
 def number(job: Job, name: str) -> float | None:
     """A job's value as a finite number, or None when it has none."""
@@ -27,6 +30,14 @@ def number(job: Job, name: str) -> float | None:
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
     return float(value) if math.isfinite(value) else None
+
+
+def moment(job: Job, name: str) -> float | None:
+    """A job's value as a time in seconds since 1970, or None when it has none or none that a
+    clock could have shown.
+    """
+    value = number(job, name)
+    return value if value is not None and 0 <= value < _LATEST else None
 
 
 def sentences(value: object) -> tuple[str, ...]:
@@ -152,7 +163,7 @@ class Recording:
     @cached_property
     def begin(self) -> float | None:
         """When the recording began, seconds since 1970; None when nothing of it could be read."""
-        begin = number(self.job, "begin")
+        begin = moment(self.job, "begin")
         if begin is None and len(self.windows):
             return self.wall_times[0] - float(self.windows.end[0])
         return begin
@@ -173,7 +184,7 @@ class Recording:
     @cached_property
     def duration(self) -> float:
         """Seconds from its begin to its end, or to the end of its newest window."""
-        end = number(self.job, "end") if self.finished else None
+        end = moment(self.job, "end") if self.finished else None
         last = float(self.windows.end.max()) if len(self.windows) else 0.0
         return max(last, end - self.begin if end and self.begin else 0.0)
 

@@ -103,8 +103,9 @@ def test_run_without_windows_yet_answers_everywhere(tmp_path: Path) -> None:
         assert "Nothing recorded yet" in answer["notes"][0]
 
 
-def test_job_description_with_wrong_types_does_no_harm(tmp_path: Path) -> None:
-    wrong = {"begin": "yesterday", "finished": "no", "notes": 3, "hostname": None}
+@pytest.mark.parametrize("begin", ["yesterday", None, True, -1, 1e300, float("inf"), [1.0]])
+def test_job_description_with_wrong_values_does_no_harm(tmp_path: Path, begin: object) -> None:
+    wrong = {"begin": begin, "finished": "no", "notes": 3, "hostname": None}
     file = RecordingFile(tmp_path / "a")
     file.job(job(**wrong, flush_seconds=float("nan")))
     file.windows(windows(2))
@@ -115,6 +116,8 @@ def test_job_description_with_wrong_types_does_no_harm(tmp_path: Path) -> None:
     answer = dashboard.get("overview", run="a")
     assert answer["job"]["flush_seconds"] is None
     assert answer["modules"]["POSIX"]["reads"] == 4
+    assert answer["duration_seconds"] == pytest.approx(2.0)
+    assert dashboard.get("timeline", run="a")["bins"] == 200
 
 
 def test_plotly_url_names_the_version(tmp_path: Path) -> None:

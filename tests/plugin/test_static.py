@@ -67,15 +67,15 @@ def test_missing_installation_is_404_with_a_sentence(
 
 
 def test_plotly_is_compressed_once_and_cacheable(
-    dashboard: Dashboard, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     calls: list[Any] = []
     compress = gzip.compress
     monkeypatch.setattr(gzip, "compress", lambda *a, **k: calls.append(a) or compress(*a, **k))
-    plugin = Dashboard(Path(dashboard.plugin._store._provider._logdir))
-    url = plugin.get("runs")["plotly"]
+    dashboard = Dashboard(tmp_path)
+    url = dashboard.get("runs")["plotly"]
     for _ in range(2):
-        response = plugin.client.get(f"{PREFIX}/{url}", headers={"Accept-Encoding": "gzip"})
+        response = dashboard.client.get(f"{PREFIX}/{url}", headers={"Accept-Encoding": "gzip"})
         assert response.headers["Content-Encoding"] == "gzip"
         assert "max-age=86400" in response.headers["Cache-Control"]
         assert response.mimetype == "text/javascript"
