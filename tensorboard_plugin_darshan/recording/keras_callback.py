@@ -57,7 +57,7 @@ class DarshanCallback(keras.callbacks.Callback):  # type: ignore[misc]
         trace: which single accesses to keep.
         max_segments: most single accesses to keep.
         max_files: most files in the table at the end.
-        children: whether to record worker processes too.
+        children: whether to record forked children, and Pythons that are started, too.
         extended: whether to see also the calls that Darshan 3.5.0 does not wrap.
         exclude: directories and files to leave out.
         anonymize: whether to store no readable path.

@@ -49,7 +49,7 @@ class DarshanMonitor:
             stored, but this version keeps none.
         max_segments: most single accesses to keep, likewise.
         max_files: most files in the table at the end of the recording, likewise.
-        children: whether to record worker processes too, likewise.
+        children: whether to record forked children, and Pythons that are started, too.
         extended: whether to see also the calls that Darshan 3.5.0 does not wrap.
         exclude: directories and files to leave out, instead of the source's own list.
         anonymize: whether to store no readable path; True is refused in this version.
@@ -195,6 +195,7 @@ class DarshanMonitor:
             self._options.source,
             extended=self._options.extended,
             exclude=self._options.exclude,
+            children=self._options.children,
         )
         try:
             with recorder.muted():

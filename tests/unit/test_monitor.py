@@ -19,10 +19,12 @@ def test_nothing_is_attached_or_written_at_construction(tmp_path, source):
 
 
 def test_attach_counts_without_writing(tmp_path, source, clock):
-    monitor = create(tmp_path, source, source="builtin", extended=False, exclude=[Path("/x")])
+    settings = {"source": "builtin", "extended": False, "exclude": [Path("/x")], "children": False}
+    monitor = create(tmp_path, source, **settings)
     monitor.attach()
     monitor.attach()
-    assert source.calls == [(("builtin",), {"extended": False, "exclude": ("/x",)})]
+    given = {"extended": False, "exclude": ("/x",), "children": False}
+    assert source.calls == [(("builtin",), given)]
     assert list(tmp_path.iterdir()) == []
     source.recorder.count(read=5)
     clock.now = 2.0
