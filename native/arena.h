@@ -24,8 +24,13 @@ struct arena_head {
     uint64_t base;
     int64_t begin; /* monotonic time of time zero, the same in all processes of a training */
     uint32_t own_writer; /* the process writes its own recording: nobody else counts it */
+    uint32_t ended;      /* enum ended */
+    int32_t exit_status; /* where it is known, else 0 */
     uint32_t unused;
 };
+
+/* How a process ended: without a word, killed or crashed, where it is gone and did not say. */
+enum ended { RUNS, EXITED, BECAME_ANOTHER_PROGRAM };
 
 /* NOTE: the leading bytes stay mapped (zeroed) when an arena was closed, as a thread may still be on
  * its way to a lock in them. The address range is kept for the next arena. */

@@ -11,7 +11,7 @@
 
 #include "hooks.h"
 
-enum { TARGETS_MAX = 256 };
+enum { TARGETS_MAX = 512 };
 
 static struct got_target targets[TARGETS_MAX];
 static size_t n_targets;
@@ -90,14 +90,22 @@ static void in_child(void)
         recorder_fork();
 }
 
+static void note_exit(int status, void *unused)
+{
+    (void)unused;
+    recorder_note_end(EXITED, status);
+}
+
 static int start(const struct recorder_options *options, struct got_report *report)
 {
     static bool handles_forks;
     int error = recorder_start(options);
     if (error != 0)
         return error;
-    if (!handles_forks)
+    if (!handles_forks) {
         pthread_atfork(NULL, NULL, in_child);
+        on_exit(note_exit, NULL);
+    }
     handles_forks = true;
     atomic_store(&recorder.objects_loaded, update);
     report_standard_streams();

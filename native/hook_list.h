@@ -193,6 +193,20 @@
     HOOK(BOOKKEEPING, int, io_uring_queue_init, (unsigned entries, void *ring, unsigned flags))    \
     HOOK(BOOKKEEPING, int, io_uring_queue_init_params,                                             \
          (unsigned entries, void *ring, void *parameters))                                         \
+    HOOK(BOOKKEEPING, void, _exit, (int status))                                                   \
+    HOOK(BOOKKEEPING, void, _Exit, (int status))                                                   \
+    HOOK(BOOKKEEPING, int, execv, (const char *path, char *const *values))                         \
+    HOOK(BOOKKEEPING, int, execve,                                                                 \
+         (const char *path, char *const *values, char *const *variables))                          \
+    HOOK(BOOKKEEPING, int, execvp, (const char *path, char *const *values))                        \
+    HOOK(BOOKKEEPING, int, execvpe,                                                                \
+         (const char *path, char *const *values, char *const *variables))                          \
+    HOOK(BOOKKEEPING, int, posix_spawn,                                                            \
+         (pid_t * pid, const char *path, const void *actions, const void *attributes,              \
+          char *const *values, char *const *variables))                                            \
+    HOOK(BOOKKEEPING, int, posix_spawnp,                                                           \
+         (pid_t * pid, const char *path, const void *actions, const void *attributes,              \
+          char *const *values, char *const *variables))                                            \
     HOOK(BOOKKEEPING, void *, dlopen, (const char *path, int mode))                                \
     HOOK(BOOKKEEPING, void *, dlmopen, (long space, const char *path, int mode))                   \
     HOOK(BOOKKEEPING, void *, dlsym, (void *handle, const char *name))                             \

@@ -77,6 +77,46 @@ RING(io_uring_queue_init, (unsigned entries, void *ring, unsigned flags), (entri
 RING(io_uring_queue_init_params, (unsigned entries, void *ring, void *parameters),
      (entries, ring, parameters))
 
+#define ENDS(name)                                                                                 \
+    void hook_##name(int status)                                                                   \
+    {                                                                                              \
+        recorder_note_end(EXITED, status);                                                         \
+        real.name(status);                                                                         \
+        __builtin_unreachable();                                                                   \
+    }
+ENDS(_exit)
+ENDS(_Exit)
+
+/* Returns only where it fails. */
+#define BECOMES(name, parameters, arguments)                                                       \
+    int hook_##name parameters                                                                     \
+    {                                                                                              \
+        recorder_note_program(path);                                                               \
+        recorder_note_end(BECAME_ANOTHER_PROGRAM, 0);                                              \
+        int result = real.name arguments;                                                          \
+        recorder_note_end(RUNS, 0);                                                                \
+        recorder_take_back_program();                                                              \
+        return result;                                                                             \
+    }
+BECOMES(execv, (const char *path, char *const *values), (path, values))
+BECOMES(execvp, (const char *path, char *const *values), (path, values))
+BECOMES(execve, (const char *path, char *const *values, char *const *variables),
+        (path, values, variables))
+BECOMES(execvpe, (const char *path, char *const *values, char *const *variables),
+        (path, values, variables))
+
+#define SPAWNS(name)                                                                               \
+    int hook_##name(pid_t *pid, const char *path, const void *actions, const void *attributes,     \
+                    char *const *values, char *const *variables)                                   \
+    {                                                                                              \
+        int error = real.name(pid, path, actions, attributes, values, variables);                  \
+        if (error == 0)                                                                            \
+            recorder_note_program(path);                                                           \
+        return error;                                                                              \
+    }
+SPAWNS(posix_spawn)
+SPAWNS(posix_spawnp)
+
 /* The following must stay tail calls: the real call looks at who called it (its RPATH, RTLD_NEXT,
  * and vfork returns twice into that frame). A test holds them to it. */
 void *hook_dlopen(const char *path, int mode)

@@ -213,12 +213,25 @@ static PyObject *view_facts(PyObject *self, PyObject *arguments)
     struct shared *shared = shared_of(view->arena.base);
     bool alive = arena_view_is_alive(&view->arena);
     unsigned refused = atomic_load(&shared->refused), mappings = atomic_load(&shared->mappings);
-    unsigned rings = atomic_load(&shared->rings);
+    unsigned rings = atomic_load(&shared->rings), programs = atomic_load(&shared->programs);
+    char program_names[PROGRAMS][PROGRAM_NAME];
+    memcpy(program_names, shared->program_names, sizeof(program_names));
     end_reading(handle);
-    return Py_BuildValue("{sLsLsNsNsIsIsI}", "pid", (long long)head.pid, "parent",
+    PyObject *started = PyList_New(0);
+    for (unsigned i = 0; started != NULL && i < programs && i < PROGRAMS; i++) {
+        program_names[i][PROGRAM_NAME - 1] = '\0';
+        PyObject *name = PyBytes_FromString(program_names[i]);
+        if (name == NULL || PyList_Append(started, name) < 0)
+            Py_CLEAR(started);
+        Py_XDECREF(name);
+    }
+    if (started == NULL)
+        return NULL;
+    return Py_BuildValue("{sLsLsNsNsIsisIsIsIsIsN}", "pid", (long long)head.pid, "parent",
                          (long long)head.parent, "alive", PyBool_FromLong(alive), "own_writer",
-                         PyBool_FromLong(head.own_writer != 0), "refused", refused, "mappings",
-                         mappings, "rings", rings);
+                         PyBool_FromLong(head.own_writer != 0), "ended", head.ended, "exit_status",
+                         head.exit_status, "refused", refused, "mappings", mappings, "rings", rings,
+                         "programs", programs, "program_names", started);
 }
 
 PyMethodDef reading_functions[] = {

@@ -142,6 +142,34 @@ void recorder_leave_quietly(unsigned flags)
         thread_flags &= ~(unsigned)INSIDE;
 }
 
+void recorder_note_end(enum ended how, int status)
+{
+    if (atomic_load(&recorder.serial) == 0 || in_vforked_child())
+        return;
+    struct arena_head *head = arena_head_of(recorder.arena.base);
+    head->exit_status = status;
+    head->ended = how;
+}
+
+/* NOTE: also called by vforked children, which share this memory and start most programs. */
+void recorder_note_program(const char *path)
+{
+    if (atomic_load(&recorder.serial) == 0 || path == NULL)
+        return;
+    const char *last = strrchr(path, '/');
+    unsigned n = atomic_fetch_add(&recorder.shared->programs, 1);
+    char *name = recorder.shared->program_names[n % PROGRAMS];
+    strncpy(name, last ? last + 1 : path, PROGRAM_NAME - 1);
+}
+
+void recorder_take_back_program(void)
+{
+    if (atomic_load(&recorder.serial) == 0)
+        return;
+    unsigned n = atomic_fetch_sub(&recorder.shared->programs, 1);
+    recorder.shared->program_names[(n - 1) % PROGRAMS][0] = '\0';
+}
+
 /* NOTE: a child's file stays for the leader of its session, who has yet to read its end. */
 void recorder_abandon(void)
 {

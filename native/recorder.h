@@ -28,11 +28,15 @@ struct shard {
 };
 
 /* What other processes of the training read; it lies in the arena's leading bytes. */
+enum { PROGRAMS = 8, PROGRAM_NAME = 32 };
+
 struct shared {
     struct module_slots *modules;
     _Atomic uint32_t refused; /* opens that went to the common record */
     atomic_uint mappings;     /* files mapped into memory: their reads cannot be seen */
     atomic_uint rings;        /* io_uring set-ups: their reads cannot be seen */
+    atomic_uint programs;     /* other programs that were started; the last ones by name */
+    char program_names[PROGRAMS][PROGRAM_NAME];
     struct shard shards[SHARDS];
 };
 _Static_assert(sizeof(struct shared) <= ARENA_LEADING - ARENA_HEAD, "the leading bytes hold it");
@@ -155,6 +159,11 @@ void recorder_stop(void);
 /* In a forked child: leaves the parent's recording without touching its memory, and, where children
  * are recorded, begins the child's own, which knows the inherited files. */
 void recorder_fork(void);
+/* The process says how it ends, for those who read its memory after it. */
+void recorder_note_end(enum ended how, int status);
+/* Another program is started, or was not after all. */
+void recorder_note_program(const char *path);
+void recorder_take_back_program(void);
 /* At the process's end: leaves no file behind, while other threads may still be recorded. */
 void recorder_abandon(void);
 

@@ -24,9 +24,13 @@ class ViewFacts(TypedDict):
     parent: int
     alive: bool
     own_writer: bool
+    ended: int
+    exit_status: int
     refused: int
     mappings: int
     rings: int
+    programs: int
+    program_names: list[bytes]
 
 DARSHAN_EXCLUDED: list[bytes]
 DARSHAN_INCLUDED: list[bytes]

@@ -7,7 +7,7 @@ time bins, columns of files) adds up to the whole recording.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Any, Final
 
@@ -73,6 +73,22 @@ PROCESS_IO: Final = ("rchar", "wchar", "read_bytes", "write_bytes")
 """The kernel's own counts in `/proc/self/io`, differences over the window."""
 
 
+PROCESS_COLUMNS: Final = (
+    "pid",
+    "parent",
+    "state",
+    "bytes_read",
+    "bytes_written",
+    "calls",
+    "call_nanoseconds",
+)
+"""Columns of the processes of a window: who, what it did in it over all modules."""
+
+PROCESS_STATES: Final = ("running", "ended", "ended badly")
+"""`state` of a process at the window's end: ended badly is killed, crashed, or failed, as its
+exit status tells."""
+
+
 def histogram_bin(values: Float64Array) -> Int64Array:
     """Place `[n] int64` of each positive value in `HISTOGRAM_EDGES`, clipped to the bins."""
     places = np.searchsorted(HISTOGRAM_EDGES, values, side="right") - 1
@@ -96,34 +112,6 @@ class BinSeries:
     width_seconds: float = 0.01
     first: int = 0
     values: Int64Array = field(default_factory=lambda: _empty(0, len(BIN_COLUMNS)))
-
-
-def merge_bins(series: Sequence[BinSeries]) -> BinSeries:
-    """Adds up the bins of several processes, at the width of the widest.
-
-    The widths are 10 ms times powers of two, so that bins of one are whole bins of the other. In
-    `busy_nanoseconds` the processes' shares of a bin are taken as independent.
-    """
-    filled = [one for one in series if len(one.values)]
-    if len(filled) <= 1:
-        return filled[0] if filled else BinSeries()
-    width = max(one.width_seconds for one in filled)
-    ratios = [round(width / one.width_seconds) for one in filled]
-    first = min(one.first // ratio for one, ratio in zip(filled, ratios, strict=True))
-    end = max(
-        (one.first + len(one.values) - 1) // ratio + 1
-        for one, ratio in zip(filled, ratios, strict=True)
-    )
-    values = np.zeros((end - first, len(BIN_COLUMNS)), np.int64)
-    idle = np.ones(end - first)
-    for one, ratio in zip(filled, ratios, strict=True):
-        part = np.zeros_like(values)
-        places = (one.first + np.arange(len(one.values))) // ratio - first
-        np.add.at(part, places, one.values)
-        values += part
-        idle *= np.clip(1.0 - part[:, -1] / (width * 1e9), 0.0, 1.0)
-    values[:, -1] = np.rint((1.0 - idle) * width * 1e9).astype(np.int64)
-    return BinSeries(width, first, values)
 
 
 @dataclass(frozen=True)
@@ -206,6 +194,8 @@ class Window:
         names: record id → path, for ids that this window is the first to mention. Directories of
             `ModuleWindow.folded` end in a slash.
         process_io: `[len(PROCESS_IO)] int64`, the kernel's counts, -1 where unknown.
+        processes: `[n, len(PROCESS_COLUMNS)] int64`, this process first, then its children that did
+            something or ended.
         notes: sentences for the user, e.g. what could not be seen.
     """
 
@@ -218,6 +208,7 @@ class Window:
     modules: Mapping[str, ModuleWindow] = field(default_factory=dict)
     names: Mapping[int, str] = field(default_factory=dict)
     process_io: Int64Array = field(default_factory=lambda: np.full(len(PROCESS_IO), -1))
+    processes: Int64Array = field(default_factory=lambda: _empty(0, len(PROCESS_COLUMNS)))
     notes: tuple[str, ...] = ()
 
 
@@ -260,6 +251,7 @@ def encode(window: Window) -> bytes:
     meta["parts"] = {}
     arrays: dict[str, Any] = {
         "process_io": window.process_io,
+        "processes": window.processes,
         "name_ids": np.array(list(window.names), np.uint64),
         "names": payload.encode_strings(window.names.values()),
     }
@@ -285,6 +277,7 @@ def decode(data: bytes) -> Window:
             modules={name: _restore(ModuleWindow, name, values) for name in meta["modules"]},
             names=dict(zip(arrays["name_ids"].tolist(), names, strict=True)),
             process_io=arrays["process_io"],
+            processes=arrays.get("processes", _empty(0, len(PROCESS_COLUMNS))),
         )
     except (KeyError, TypeError, ValueError) as error:
         raise payload.PayloadError(f"not a window: {error}") from error

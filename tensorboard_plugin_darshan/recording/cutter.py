@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 
 from tensorboard_plugin_darshan import counters, window
 from tensorboard_plugin_darshan.recording import file_columns
+from tensorboard_plugin_darshan.recording.bins import merge_bins
 from tensorboard_plugin_darshan.recording.file_rows import Change, FileRows
-from tensorboard_plugin_darshan.recording.reader import ProcessReader
+from tensorboard_plugin_darshan.recording.processes import ProcessTable, read_process_io
+from tensorboard_plugin_darshan.recording.reader import ProcessFacts, ProcessReader
 from tensorboard_plugin_darshan.recording.recorder import Recorder
 from tensorboard_plugin_darshan.recording.records import Totals
 from tensorboard_plugin_darshan.window import Float64Array, Int64Array
@@ -47,11 +49,17 @@ class _ModuleTotals:
 
 @dataclass
 class _Cut:
-    """A cut in progress: who is read, and who ended since the last one."""
+    """A cut in progress.
 
-    readers: list[ProcessReader]
-    ended: list[ProcessReader]
-    names: dict[int, str] = field(default_factory=dict)
+    Attributes:
+        readers: who is read, this process first, with what was known before reading.
+        names: record id → path, of files that the window mentions.
+        table: what each process did.
+    """
+
+    readers: list[tuple[ProcessReader, ProcessFacts]]
+    names: dict[int, str]
+    table: ProcessTable
 
 
 class WindowCutter:
@@ -69,20 +77,21 @@ class WindowCutter:
         self._end = 0.0
         self._sequence = 0
         self._named: set[int] = set()
-        self._process_io = read_process_io()
+        self._process_io = read_process_io(())
 
     def cut(self, phase: str = "", epoch: int = -1, step: int = -1) -> window.Window:
         """The window from the last cut (the first: the recording's begin) to now."""
         start = self._end
         # who has ended by now has counted everything: this cut sees it to its end
-        children = list(self._recorder.children.refresh())
-        ended = [child for child in children if not child.facts().alive]
+        everyone = [self._recorder.own, *self._recorder.children.refresh()]
+        readers = [(reader, reader.facts()) for reader in everyone]
         self._end = self._recorder.seconds()
-        cut = _Cut([self._recorder.own, *children], ended)
+        cut = _Cut(readers, {}, ProcessTable([facts for _, facts in readers]))
         modules = {module: self._cut_module(module, cut) for module in counters.LAYOUTS}
-        for child in ended:
-            self._recorder.children.drop(child)
-        before, self._process_io = self._process_io, read_process_io()
+        for child, facts in readers:
+            if not facts.alive:
+                self._recorder.children.drop(child)
+        before, self._process_io = self._process_io, read_process_io(cut.table.running)
         known = (before >= 0) & (self._process_io >= 0)
         names = {key: name for key, name in cut.names.items() if key not in self._named}
         self._named.update(names)
@@ -96,22 +105,25 @@ class WindowCutter:
             step=step,
             modules=modules,
             names=names,
-            process_io=np.where(known, self._process_io - before, -1),
+            process_io=np.where(known, np.maximum(self._process_io - before, 0), -1),
+            processes=cut.table.rows(),
+            notes=cut.table.notes(),
         )
 
     def _cut_module(self, module: str, cut: _Cut) -> window.ModuleWindow:
         files, totals = self._files[module], self._totals[module]
         changes, bins, found = [], [], []
-        for reader in cut.readers:
+        for place, (reader, _) in enumerate(cut.readers):
             arrays = reader.arrays(module, lately=True)
             changes.append(files.update(reader.handle, module, arrays))
+            cut.table.add(place, changes[-1].columns)
             bins.append(reader.drain_bins(module))
             found.append(reader.totals(module))
         change = files.apply(changes)
         ints, floats, now = totals.cut(found)
-        for reader, ended in zip(cut.readers, found, strict=True):
-            if reader in cut.ended:
-                totals.end(ended)
+        for (reader, facts), its in zip(cut.readers, found, strict=True):
+            if not facts.alive:
+                totals.end(its)
                 files.end(reader.handle)
         listed, folded = self._list_files(change, cut.names)
         is_slow = np.isin(change.ids, files.slow.ids)
@@ -123,7 +135,7 @@ class WindowCutter:
             fcounters=floats,
             files_active=len(change.ids),
             files_total=files.n,
-            bins=window.merge_bins(bins),
+            bins=merge_bins(bins),
             files=listed,
             folded=folded,
             histograms=file_columns.count_places(file_columns.histogram_places(change.columns)),
@@ -186,13 +198,3 @@ def directory_id(path: str) -> int:
     for byte in os.fsencode(path):
         key = ((key ^ byte) * 0x100000001B3) & 0xFFFFFFFFFFFFFFFF
     return key
-
-
-def read_process_io() -> Int64Array:
-    """The kernel's counts `[len(window.PROCESS_IO)] int64` of this process, -1 for unknown."""
-    try:
-        with open("/proc/self/io") as counts:
-            values = dict(line.split(":") for line in counts)
-        return np.array([int(values[name]) for name in window.PROCESS_IO], np.int64)
-    except (OSError, KeyError, ValueError):
-        return np.full(len(window.PROCESS_IO), -1, np.int64)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 import functools
 import os
 from collections.abc import Callable, Sequence
@@ -20,6 +21,14 @@ OWN_HANDLE: Final = 0
 _NANOSECONDS: Final = 1e9
 
 
+class Ending(enum.IntEnum):
+    """What a process said of its end; `enum ended` of `native/arena.h`."""
+
+    NONE = 0
+    EXITED = 1
+    BECAME_ANOTHER_PROGRAM = 2
+
+
 @dataclass(frozen=True)
 class ProcessFacts:
     """What is known of a process.
@@ -31,15 +40,27 @@ class ProcessFacts:
         refused_files: opens of files that went into the common record.
         mapped_files: files it mapped into memory, whose reads cannot be seen.
         rings: io_uring queues it made, whose reads cannot be seen.
+        ending: what it said of its end.
+        exit_status: its exit status, where it said one, else 0.
+        programs: names of other programs that it started, the last few.
     """
 
     pid: int
     parent: int
     alive: bool
     own_writer: bool
+    ending: Ending
+    exit_status: int
     refused_files: int
     mapped_files: int
     rings: int
+    programs: tuple[str, ...]
+
+    @property
+    def ended_badly(self) -> bool:
+        """Whether it was killed, crashed, or exited with a status that tells of a failure."""
+        exited = self.ending == Ending.EXITED
+        return not self.alive and (self.ending == Ending.NONE or (exited and self.exit_status != 0))
 
 
 class ProcessReader:
@@ -60,9 +81,12 @@ class ProcessReader:
             facts["parent"],
             facts["alive"],
             facts["own_writer"],
+            Ending(facts["ended"]),
+            facts["exit_status"],
             facts["refused"],
             facts["mappings"],
             facts["rings"],
+            tuple(os.fsdecode(name) for name in facts["program_names"] if name),
         )
 
     def names(self, module: str, places: Int64Array) -> list[str]:
