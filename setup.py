@@ -42,6 +42,10 @@ class BuildWithJoinFile(build_py):
         if not self.editable_mode:
             self.copy_file(str(JOIN_SOURCE), str(Path(self.build_lib, JOIN_FILE)))
 
+    def get_source_files(self) -> list[str]:
+        """What a source archive must hold for `run`."""
+        return [*super().get_source_files(), str(JOIN_SOURCE)]
+
     def get_outputs(self, include_bytecode: bool = True) -> list[str]:
         """What `run` makes."""
         return [*super().get_outputs(include_bytecode), str(Path(self.build_lib, JOIN_FILE))]
