@@ -150,6 +150,15 @@ def test_changelog_has_unreleased_on_top() -> None:
     assert kinds <= {"Added", "Changed", "Deprecated", "Removed", "Fixed", "Security"}
 
 
+def test_architecture_names_every_module() -> None:
+    text = read("ARCHITECTURE.md")
+    names = {path.stem for path in (ROOT / package.__name__).rglob("*.py")} - {"__init__"}
+    assert {name for name in names if f"`{name}`" not in text} == set()
+    native = read("native/README.md")
+    parts = {path.name for path in (ROOT / "native").glob("*.c")}
+    assert {name for name in parts if f"`{name}`" not in native} == set()
+
+
 def test_limits_in_documents_are_those_in_force() -> None:
     assert "0.01" in str(window.BinSeries().width_seconds)
     native = read("native/README.md")
