@@ -125,10 +125,19 @@ static int create_file(struct arena *arena, const char *directory, const char *s
     return -EEXIST;
 }
 
+static bool has_leader(const char *directory, const char *session)
+{
+    char path[PATH_MAX];
+    snprintf(path, sizeof(path), "%s/" PREFIX "%s", directory, session);
+    return access(path, F_OK) == 0;
+}
+
 static int open_in(struct arena *arena, const char *directory, const char *session, bool leads)
 {
     if (leads)
         remove_leftovers(directory);
+    else if (!has_leader(directory, session))
+        return -ENOENT; /* nobody would read it, nor remove it */
     int error = create_file(arena, directory, session, leads);
     if (error != 0)
         return error;

@@ -48,6 +48,7 @@ class Children:
         reader.close()
 
     def close(self) -> None:
-        """Forgets all; those that live go on for nobody."""
+        """Forgets all, also those that nobody looked at; those that live go on for nobody."""
+        self.refresh()
         for reader in list(self._readers.values()):
             self.drop(reader)

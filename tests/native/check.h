@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <unistd.h>
 
 static atomic_int failed_checks;
 
@@ -25,6 +26,14 @@ static atomic_int failed_checks;
                     #expression, value_, expected_);                                               \
         }                                                                                          \
     } while (0)
+
+/* A session name that no other run has. */
+static inline const char *test_session(void)
+{
+    static char name[24];
+    snprintf(name, sizeof(name), "test-%d", (int)getpid());
+    return name;
+}
 
 static inline int checks_result(void)
 {

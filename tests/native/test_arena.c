@@ -31,7 +31,7 @@ static bool exists(const char *path)
 
 static void test_grows_without_moving(void)
 {
-    EQUAL(arena_open(&arena, directory, 40 * MIB, "test", false), 0);
+    EQUAL(arena_open(&arena, directory, 40 * MIB, test_session(), true), 0);
     const char *base = arena.base;
     char *pieces[300];
     for (int i = 0; i < 300; i++) {
@@ -52,7 +52,7 @@ static void test_grows_without_moving(void)
 static void test_file_is_private_and_goes(void)
 {
     struct stat status;
-    EQUAL(arena_open(&arena, directory, 4 * MIB, "test", false), 0);
+    EQUAL(arena_open(&arena, directory, 4 * MIB, test_session(), true), 0);
     CHECK(strncmp(arena.path, directory, strlen(directory)) == 0);
     EQUAL(stat(arena.path, &status), 0);
     EQUAL(status.st_mode & 0777, 0600);
@@ -65,19 +65,19 @@ static void test_file_is_private_and_goes(void)
 
 static void test_ceiling(void)
 {
-    EQUAL(arena_open(&arena, directory, 2 * MIB, "test", false), 0);
+    EQUAL(arena_open(&arena, directory, 2 * MIB, test_session(), true), 0);
     CHECK(arena_allocate(&arena, 3 * MIB) == NULL);
     CHECK(arena_allocate(&arena, MIB) != NULL);
     CHECK(arena_allocate(&arena, MIB) == NULL);
     CHECK(arena_allocate(&arena, MIB / 2) != NULL); /* what still fits is still given */
     CHECK(arena.capacity <= 2 * MIB);
     arena_close(&arena);
-    EQUAL(arena_open(&arena, directory, 1000, "test", false), -ENOMEM); /* not even the beginning */
+    EQUAL(arena_open(&arena, directory, 1000, test_session(), true), -ENOMEM); /* not even the beginning */
 }
 
 static void test_missing_directory(void)
 {
-    EQUAL(arena_open(&arena, "/nothing/there", MIB, "test", false), -ENOENT);
+    EQUAL(arena_open(&arena, "/nothing/there", MIB, test_session(), true), -ENOENT);
 }
 
 static void test_leftovers(void)
@@ -90,7 +90,7 @@ static void test_leftovers(void)
     close(open(foreign, O_CREAT | O_RDWR, 0600));
     int holder = open(held, O_CREAT | O_RDWR, 0600);
     EQUAL(flock(holder, LOCK_EX), 0);
-    EQUAL(arena_open(&arena, directory, 4 * MIB, "leader", true), 0);
+    EQUAL(arena_open(&arena, directory, 4 * MIB, test_session(), true), 0);
     CHECK(!exists(dead) && exists(held) && exists(foreign) && exists(arena.path));
     static struct arena second; /* the first one lives and is not touched */
     EQUAL(arena_open(&second, directory, 4 * MIB, "other", true), 0);
@@ -102,13 +102,41 @@ static void test_leftovers(void)
     unlink(foreign);
 }
 
+/* A child's memory is beside its leader's, or nowhere. */
+static void test_children_need_a_leader(void)
+{
+    static struct arena child;
+    struct arena_view view;
+    EQUAL(arena_open(&child, directory, 40 * MIB, test_session(), false), -ENOENT);
+    EQUAL(arena_open(&arena, directory, 4 * MIB, test_session(), true), 0);
+    EQUAL(arena_open(&child, directory, 40 * MIB, test_session(), false), 0);
+    CHECK(strncmp(child.path, arena.path, strlen(arena.path)) == 0);
+    char *text = arena_allocate(&child, 2 * MIB);
+    strcpy(text, "seen by others");
+    EQUAL(arena_view_open(&view, child.path), 0);
+    CHECK(arena_view_is_alive(&view));
+    CHECK(strcmp(arena_view_at(&view, text), "seen by others") == 0);
+    char *more = arena_allocate(&child, 5 * MIB);
+    strcpy(more, "and this");
+    arena_view_refresh(&view);
+    CHECK(strcmp(arena_view_at(&view, more), "and this") == 0);
+    CHECK(arena_view_at(&view, NULL) == NULL);
+    CHECK(view.base != child.base);
+    arena_close(&child);
+    CHECK(!arena_view_is_alive(&view));
+    arena_view_close(&view);
+    arena_close(&arena);
+    EQUAL(arena_view_open(&view, "/dev/null"), -EINVAL);
+    EQUAL(arena_view_open(&view, "/nothing/there"), -ENOENT);
+}
+
 /* Programs close descriptors that they did not open, and their numbers come back as other files. */
 static void test_program_takes_the_descriptor(void)
 {
     char path[PATH_MAX];
     struct stat status;
     snprintf(path, sizeof(path), "%s/victim", directory);
-    EQUAL(arena_open(&arena, directory, 40 * MIB, "test", false), 0);
+    EQUAL(arena_open(&arena, directory, 40 * MIB, test_session(), true), 0);
     int victim = open(path, O_CREAT | O_RDWR, 0600);
     EQUAL(dup2(victim, arena.fd), arena.fd);
     CHECK(arena_allocate(&arena, 10 * MIB) == NULL);
@@ -134,7 +162,7 @@ static void test_signals_do_not_stop_growth(void)
     struct sigaction action = {.sa_handler = on_alarm};
     struct itimerval often = {{0, 100}, {0, 100}}, never = {{0, 0}, {0, 0}};
     sigaction(SIGALRM, &action, NULL);
-    EQUAL(arena_open(&arena, directory, 80 * MIB, "test", false), 0);
+    EQUAL(arena_open(&arena, directory, 80 * MIB, test_session(), true), 0);
     setitimer(ITIMER_REAL, &often, NULL);
     for (int i = 0; i < 60; i++)
         CHECK(arena_allocate(&arena, MIB) != NULL);
@@ -148,7 +176,7 @@ static void test_file_size_limit_is_not_passed(void)
     EQUAL(getrlimit(RLIMIT_FSIZE, &before), 0);
     limit = before;
     limit.rlim_cur = 3 * MIB;
-    EQUAL(arena_open(&arena, directory, 40 * MIB, "test", false), 0);
+    EQUAL(arena_open(&arena, directory, 40 * MIB, test_session(), true), 0);
     EQUAL(setrlimit(RLIMIT_FSIZE, &limit), 0);
     CHECK(arena_allocate(&arena, 3 * MIB) == NULL); /* and no SIGXFSZ */
     EQUAL(setrlimit(RLIMIT_FSIZE, &before), 0);
@@ -157,7 +185,7 @@ static void test_file_size_limit_is_not_passed(void)
 
 static void test_full_file_system(const char *tiny)
 {
-    EQUAL(arena_open(&arena, tiny, 40 * MIB, "test", false), 0);
+    EQUAL(arena_open(&arena, tiny, 40 * MIB, test_session(), true), 0);
     int given = 0;
     char *piece;
     while ((piece = arena_allocate(&arena, 1000)) != NULL && given < 40000) {
@@ -171,7 +199,7 @@ static void test_full_file_system(const char *tiny)
     int filler = open(path, O_CREAT | O_RDWR, 0600);
     while (write(filler, second.path, sizeof(second.path)) > 0)
         ;
-    EQUAL(arena_open(&second, tiny, 40 * MIB, "test", false), -ENOSPC);
+    EQUAL(arena_open(&second, tiny, 40 * MIB, "other", true), -ENOSPC);
     CHECK(!exists(second.path));
     close(filler);
     unlink(path);
@@ -188,6 +216,7 @@ int main(int argc, char **argv)
     test_ceiling();
     test_missing_directory();
     test_leftovers();
+    test_children_need_a_leader();
     test_program_takes_the_descriptor();
     test_signals_do_not_stop_growth();
     test_file_size_limit_is_not_passed();

@@ -24,10 +24,13 @@ static const char *const nothing[] = {NULL};
 static struct arena_view own;
 static int64_t bins_begin[MODULES];
 
+static bool children;
+
 static void start(uint64_t segments_max)
 {
-    const struct recorder_options options = {
-        .session = "test",
+    struct recorder_options options = {
+        .leads = true,
+        .children = children,
         .arena_ceiling = (uint64_t)256 << 20,
         .files_ceiling = 1000,
         .segments_max = segments_max,
@@ -35,6 +38,7 @@ static void start(uint64_t segments_max)
         .excluded = nothing,
         .included = nothing,
     };
+    snprintf(options.session, sizeof(options.session), "%s", test_session());
     EQUAL(recorder_start(&options), 0);
     own = snapshot_own();
     memset(bins_begin, 0, sizeof(bins_begin));
@@ -248,10 +252,30 @@ static void in_child(void)
     _exit(checks_result());
 }
 
+/* Where children are recorded, it goes on with the files that it inherited. */
+static void in_recorded_child(void)
+{
+    static struct totals totals;
+    char buffer[SIZE];
+    recorder_fork();
+    hooks_forget();
+    EQUAL(hook_pread(shared_fd, buffer, SIZE, 0), SIZE);
+    own = snapshot_own();
+    CHECK(recorder_begin_reading());
+    snapshot_totals(&own, POSIX_MODULE, &totals);
+    recorder_end_reading();
+    EQUAL(totals.sums[14], SIZE); /* and nothing of what the parent did */
+    EQUAL(totals.sums[0], 0);
+    recorder_stop();
+    _exit(checks_result());
+}
+
 static void fork_children(void)
 {
     for (int i = 0; i < 10; i++) {
         pid_t child = fork();
+        if (child == 0 && recorder.options.children)
+            in_recorded_child();
         if (child == 0)
             in_child();
         int status = 0;
@@ -260,8 +284,9 @@ static void fork_children(void)
     }
 }
 
-static void test_forks_under_way(void)
+static void test_forks_under_way(bool recorded)
 {
+    children = recorded;
     start(1000);
     open_shared();
     run_threads(work_until_finished, fork_children);
@@ -278,7 +303,9 @@ int main(int argc, char **argv)
     CHECK(hooks_resolve());
     test_nothing_is_lost_or_doubled();
     test_recordings_begin_and_end_under_way();
-    if (getenv("SLOW_MACHINE") == NULL) /* valgrind finds the parent's memory lost in a child */
-        test_forks_under_way();
+    if (getenv("SLOW_MACHINE") == NULL) { /* valgrind finds the parent's memory lost in a child */
+        test_forks_under_way(false);
+        test_forks_under_way(true);
+    }
     return checks_result();
 }

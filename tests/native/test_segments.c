@@ -115,7 +115,7 @@ static void test_full_arena_drops(void)
 
 int main(void)
 {
-    EQUAL(arena_open(&arena, NULL, (size_t)64 << 20, "test", false), 0);
+    EQUAL(arena_open(&arena, NULL, (size_t)64 << 20, test_session(), true), 0);
     test_all_that_fit_are_kept();
     test_bound_is_exact();
     test_nothing_is_kept_where_nothing_may();

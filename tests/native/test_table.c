@@ -28,7 +28,7 @@ static struct file *file_of(const char *name, bool create)
 static void begin(size_t memory, uint32_t ceiling, int32_t mmaps)
 {
     asked = 0;
-    EQUAL(arena_open(&arena, NULL, memory, "test", false), 0);
+    EQUAL(arena_open(&arena, NULL, memory, test_session(), true), 0);
     EQUAL(table_open(&table, &arena, ceiling, &refused, mmaps), 0);
 }
 
