@@ -5,9 +5,11 @@
 
 from __future__ import annotations
 
+import io
 from pathlib import Path
 from typing import Final, Literal
 
+from PIL import Image
 from playwright.sync_api import Browser
 
 from tests.support.browser import Tab, browser
@@ -18,6 +20,12 @@ IMAGES: Final = ROOT / "docs" / "images"
 VIEWS: Final = ("Overview", "Timeline", "Files", "Access sizes")
 THEMES: Final[tuple[Literal["light", "dark"], ...]] = ("light", "dark")
 WIDTH, HEIGHT = 1280, 860
+COLOURS: Final = 128
+
+
+def image_name(view: str, theme: str) -> str:
+    """Name of a picture's file."""
+    return f"{view.lower().replace(' ', '-')}-{theme}.png"
 
 
 def take(chromium: Browser, port: int, theme: Literal["light", "dark"]) -> None:
@@ -33,8 +41,9 @@ def take(chromium: Browser, port: int, theme: Literal["light", "dark"]) -> None:
         tab.open()
         for view in VIEWS:
             tab.show(view)
-            path = IMAGES / f"{view.lower().replace(' ', '-')}-{theme}.png"
-            tab.page.screenshot(path=path)
+            path = IMAGES / image_name(view, theme)
+            with Image.open(io.BytesIO(tab.page.screenshot())) as picture:
+                picture.convert("RGB").quantize(COLOURS).save(path, optimize=True)
             print(path.relative_to(ROOT))
         if tab.problems:
             raise RuntimeError(f"the browser complained: {tab.problems}")

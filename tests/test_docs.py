@@ -20,7 +20,7 @@ DOCUMENTS = sorted(
     for folder in (".", "benchmarks", "demo_logs", "docs", "native", "tensorboard_plugin_darshan")
     for path in (ROOT / folder).glob("*.md" if folder == "." else "**/*.md")
 )
-LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
+LINK = re.compile(r"""(?:\[[^\]]*\]\(|\bsrc(?:set)?=")([^)"\s]+)""")
 HEADING = re.compile(r"^#+ (.*)$", re.MULTILINE)
 
 
@@ -135,6 +135,18 @@ def test_page_of_recorded_calls_is_made_from_the_list() -> None:
     assert read("docs/coverage.md") == module["page"](), "run docs/make_coverage.py"
     text = read("docs/coverage.md")
     assert all(f"`{name}`" in text for name in module["hooks"]())
+
+
+def test_every_view_is_in_readme_in_both_themes() -> None:
+    readme = read("README.md")
+    script = runpy.run_path(str(ROOT / "docs" / "make_screenshots.py"))
+    names = {
+        script["image_name"](view, theme) for view in script["VIEWS"] for theme in script["THEMES"]
+    }
+    assert len(names) == 8
+    for name in names:
+        assert f'"docs/images/{name}"' in readme, name
+    assert {path.name for path in (ROOT / "docs" / "images").iterdir()} == names
 
 
 def test_scalars_are_in_readme() -> None:
