@@ -69,8 +69,8 @@ static void adopt_descriptors(void)
         char path[PATH_MAX];
         struct stat status;
         int fd = atoi(entry->d_name);
-        if (*entry->d_name == '.' || fd == dirfd(entries) || fstat(fd, &status) != 0 ||
-            !S_ISREG(status.st_mode) || status.st_nlink == 0)
+        if (*entry->d_name == '.' || fd == dirfd(entries) || fd == recorder.arena.fd ||
+            fstat(fd, &status) != 0 || !S_ISREG(status.st_mode) || status.st_nlink == 0)
             continue;
         ssize_t length = readlinkat(dirfd(entries), entry->d_name, path, sizeof(path) - 1);
         if (length <= 0 || *path != '/')

@@ -44,8 +44,10 @@ static int open_memory(const struct recorder_options *options)
     arena_head_of(recorder.arena.base)->begin = recorder.begin;
     if (recorder.shared == NULL) /* the addresses stay: latecomers may be reading this */
         recorder.shared = shared_of(recorder.arena.base);
-    error = table_open(&recorder.table, &recorder.arena, options->files_ceiling,
-                       &recorder.shared->refused, options->extended ? 0 : -1);
+    uint32_t ceiling = options->files_ceiling;
+    ceiling += ceiling < UINT32_MAX - STANDARD_STREAMS ? STANDARD_STREAMS : 0;
+    error = table_open(&recorder.table, &recorder.arena, ceiling, &recorder.shared->refused,
+                       options->extended ? 0 : -1);
     if (error != 0) {
         table_close(&recorder.table);
         arena_close(&recorder.arena);

@@ -58,7 +58,7 @@ struct recorder_options {
     double begin_wall;
     const char *arena_directory; /* NULL: /dev/shm, else $TMPDIR */
     uint64_t arena_ceiling;      /* bytes */
-    uint32_t files_ceiling;
+    uint32_t files_ceiling;      /* files with a record of their own, beside standard streams */
     uint64_t segments_max; /* 0: do not trace */
     bool extended;
     const char *const *excluded; /* both end with NULL, kept by the caller */
@@ -142,6 +142,7 @@ void report_metadata(struct report report, struct slot *slot);
  * without an open. */
 void report_adopt(int fd, FILE *stream, const char *path, int64_t position);
 /* Makes the records of the standard streams, as Darshan does when it begins. */
+enum { STANDARD_STREAMS = 3 };
 void report_standard_streams(void);
 
 void report_stream_open(struct report report, FILE *stream, const char *path);

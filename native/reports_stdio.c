@@ -85,9 +85,9 @@ void report_stream_close(struct report report, struct slot *slot)
 
 void report_standard_streams(void)
 {
-    static const char *const names[] = {"<STDIN>", "<STDOUT>", "<STDERR>"};
+    static const char *const names[STANDARD_STREAMS] = {"<STDIN>", "<STDOUT>", "<STDERR>"};
     FILE *const streams[] = {stdin, stdout, stderr};
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < STANDARD_STREAMS; i++) {
         struct slot *slot = slot_of(STDIO_MODULE, AT_FDCWD, names[i], true);
         if (slot == NULL)
             continue;

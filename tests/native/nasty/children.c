@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 /* The child opens and closes descriptors and fails to become another program. */
-int vfork_in_vain(int close_this)
+long vfork_in_vain(int close_this)
 {
     char *const arguments[] = {"nothing", 0};
     int status = -1;
@@ -24,7 +24,7 @@ int vfork_in_vain(int close_this)
 }
 
 /* Closes where no wrapper sees it. */
-int close_unseen(int fd)
+long close_unseen(int fd)
 {
-    return (int)syscall(SYS_close, fd);
+    return syscall(SYS_close, fd);
 }

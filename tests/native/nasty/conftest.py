@@ -12,7 +12,7 @@ import pytest
 from tests.support import compiling
 
 HERE = Path(__file__).parent
-PRELUDE = f"""
+PRELUDE = """
 import ctypes, os, sys, time, threading
 from tensorboard_plugin_darshan import attach
 from tests.native.nasty.watching import *

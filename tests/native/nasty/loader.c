@@ -17,7 +17,7 @@ long call(const char *path)
     return read_file ? read_file(path) : -1;
 }
 
-int unload(void)
+long unload(void)
 {
     return dlclose(loaded);
 }

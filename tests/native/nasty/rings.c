@@ -6,7 +6,7 @@
 int io_uring_queue_init(unsigned entries, void *ring, unsigned flags);
 int io_uring_queue_init_params(unsigned entries, void *ring, void *parameters);
 
-int set_up(unsigned entries)
+long set_up(unsigned entries)
 {
     char ring[1024], parameters[1024];
     int first = io_uring_queue_init(entries, ring, 0);
@@ -15,9 +15,9 @@ int set_up(unsigned entries)
 }
 
 /* Without a library; returns the descriptor or -1. */
-int set_up_directly(void)
+long set_up_directly(void)
 {
     char parameters[120];
     memset(parameters, 0, sizeof(parameters));
-    return (int)syscall(SYS_io_uring_setup, 4, parameters);
+    return syscall(SYS_io_uring_setup, 4, parameters);
 }
