@@ -43,6 +43,17 @@ SIZE_BUCKET_LIMITS: Final = (
 )
 """Upper limits in bytes of the first nine ranges; a limit belongs to the range that it closes."""
 
+_PROPERTIES: Final = frozenset(
+    {
+        *("RENAMED_FROM", "MODE", "MEM_ALIGNMENT", "FILE_ALIGNMENT", "CHUNK_SIZE"),
+        *("USE_MPIIO", "USE_MPIIO_COLLECTIVE", "USE_DEPRECATED", "DATATYPE_SIZE"),
+        *("DATASPACE_NDIMS", "DATASPACE_NPOINTS", "NDIMS", "NPOINTS", "IS_RECORD_VAR"),
+        *("OBJ_OTYPE", "ARRAY_CELL_SIZE", "ARRAY_CHUNK_SIZE"),
+        *(f"CHUNK_SIZE_D{d}" for d in range(1, 6)),
+    }
+)
+"""Counters that describe a file or a dataset, so that adding them up means nothing."""
+
 COMMON_VALUES: Final = 4
 """Darshan shows this many of the most frequent access sizes and strides of a record."""
 
@@ -93,7 +104,7 @@ def _rule(name: str) -> Rule:
     """
     if "_RANK" in name or name.startswith(("STRIDE", "ACCESS")):
         return "none"
-    if name in ("RENAMED_FROM", "MODE", "MEM_ALIGNMENT", "FILE_ALIGNMENT"):
+    if name in _PROPERTIES:
         return "none"
     if name.endswith("_START_TIMESTAMP"):
         return "min"
