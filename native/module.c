@@ -1,5 +1,5 @@
-/* `tensorboard_plugin_darshan._native`: begins and ends recordings. This file and module_reading.c are
- * the only ones that know Python: arguments, the interpreter lock, errors. */
+/* `tensorboard_plugin_darshan._native`: begins and ends recordings. This file, module_reading.c and
+ * module_libdarshan.c are the only ones that know Python: arguments, the interpreter lock, errors. */
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 
@@ -9,8 +9,9 @@
 
 #include "control.h"
 #include "hooks.h"
-#include "snapshot.h"
+#include "module_libdarshan.h"
 #include "module_reading.h"
+#include "snapshot.h"
 
 /* The exclusions of the recording that goes on; a NULL-terminated list in one allocation. */
 static char **kept_excluded, **kept_included;
@@ -243,7 +244,8 @@ static PyMethodDef functions[] = {
 
 static int fill_module(PyObject *module)
 {
-    if (PyModule_AddFunctions(module, reading_functions) < 0)
+    if (PyModule_AddFunctions(module, reading_functions) < 0 ||
+        PyModule_AddFunctions(module, libdarshan_functions) < 0)
         return -1;
     PyObject *excluded = PyList_New(0), *included = PyList_New(0);
     for (const char *const *path = darshan_excluded; *path; path++)

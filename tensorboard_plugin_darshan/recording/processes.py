@@ -60,7 +60,7 @@ class ProcessTable:
 
     def notes(self) -> tuple[str, ...]:
         """Sentences on what could not be seen."""
-        notes = []
+        notes = [note for facts in self._facts for note in facts.notes]
         programs = {
             name
             for facts in self._facts

@@ -43,6 +43,7 @@ class ProcessFacts:
         ending: what it said of its end.
         exit_status: its exit status, where it said one, else 0.
         programs: names of other programs that it started, the last few.
+        notes: other sentences on what could not be seen.
     """
 
     pid: int
@@ -55,6 +56,7 @@ class ProcessFacts:
     mapped_files: int
     rings: int
     programs: tuple[str, ...]
+    notes: tuple[str, ...] = ()
 
     @property
     def ended_badly(self) -> bool:

@@ -9,7 +9,7 @@ from typing import Final
 
 import numpy as np
 
-from tensorboard_plugin_darshan import counters
+from tensorboard_plugin_darshan.modules import SHOWN
 from tensorboard_plugin_darshan.window import Float64Array, Int64Array, UInt64Array
 
 SEGMENT_DTYPE: Final = np.dtype(
@@ -34,7 +34,7 @@ class ModuleArrays:
 
     Attributes:
         ids: `[n] uint64` record ids, Darshan's hash of the name.
-        counters: `[n, n_counters] int64` in the order of `counters.LAYOUTS[module].counters`.
+        counters: `[n, n_counters] int64` in the order of `modules.SHOWN[module].counters`.
         fcounters: `[n, n_fcounters] float64`; seconds, timestamps since the recording began.
         places: `[n] int64` of the records among all of the module; they never change.
         find_names: gives the paths of records by place.
@@ -106,7 +106,7 @@ class Snapshot:
         Raises:
             KeyError: the module is not recorded.
         """
-        arrays, layout = self.arrays(module), counters.LAYOUTS[module]
+        arrays, layout = self.arrays(module), SHOWN[module]
         names = (*layout.counters, *layout.fcounters)
         rows = zip(arrays.counters.tolist(), arrays.fcounters.tolist(), strict=True)
         return {

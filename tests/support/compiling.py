@@ -27,7 +27,7 @@ def build_archive(directory: Path, flags: Sequence[str]) -> Path:
     sources = sorted(
         source
         for source in NATIVE.glob("*.c")
-        if source.name not in ("module.c", "module_reading.c")
+        if not source.name.startswith("module")
     )
     objects = [directory / f"{source.stem}.o" for source in sources]
 
