@@ -141,16 +141,6 @@ SHOWN: Final[Mapping[str, ModuleLayout]] = MappingProxyType(
 )
 """Modules with records of files, in the order they are shown: first those that storage sees."""
 
-LAYERS: Final = (
-    ("POSIX", "STDIO", "DFS"),
-    ("DAOS",),
-    ("MPI-IO",),
-    ("H5D", "PNETCDF_VAR"),
-    ("H5F", "PNETCDF_FILE"),
-)
-"""Modules by layer, the lowest first. What a higher one moves arrives in a lower one again, so
-that bytes are added up within one layer only (DFS calls DAOS, but knows file names)."""
-
 _ARRAY_READS: Final = ("OBJ_FETCHES", "ARRAY_READS", "KV_GETS")
 _ARRAY_WRITES: Final = ("OBJ_UPDATES", "ARRAY_WRITES", "KV_PUTS")
 _OWN: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = MappingProxyType(
@@ -237,10 +227,21 @@ def sizes(layout: ModuleLayout) -> np.ndarray[tuple[int, int], np.dtype[np.int64
     return None
 
 
-def base(names: tuple[str, ...]) -> tuple[str, ...]:
-    """Those of some modules whose bytes and calls may be added up: the lowest layer among them."""
-    for layer in LAYERS:
-        found = tuple(name for name in names if name in layer)
-        if found:
-            return found
-    return names
+def base(names: tuple[str, ...], known: tuple[str, ...]) -> tuple[str, ...]:
+    """Those of the modules `names` whose bytes may be added up: what MPI-IO or HDF5 move arrives
+    in POSIX, DFS or DAOS again (and DFS is built on DAOS, but knows names of files).
+
+    Args:
+        names: modules asked for.
+        known: modules that the run has at all.
+    """
+    if len(names) < 2:
+        return names
+    present = tuple(name for name in names if name in known)
+    layers: list[tuple[str, ...]] = [("DFS",), ("DAOS",)]
+    if "POSIX" not in present:
+        layers += [("MPI-IO",), ("H5D", "PNETCDF_VAR"), ("H5F", "PNETCDF_FILE")]
+    above = next(
+        ([n for n in layer if n in present] for layer in layers if {*layer} & {*present}), []
+    )
+    return tuple(name for name in names if name in ("POSIX", "STDIO", *above))

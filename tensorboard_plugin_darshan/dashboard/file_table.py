@@ -11,6 +11,7 @@ import numpy as np
 from tensorboard_plugin_darshan.dashboard import columns
 from tensorboard_plugin_darshan.dashboard.run import Recording
 from tensorboard_plugin_darshan.dashboard.selection import Selection
+from tensorboard_plugin_darshan.modules import SHOWN
 from tensorboard_plugin_darshan.window import FILE_COLUMNS
 
 Array = columns.Array
@@ -140,6 +141,8 @@ def _build(selection: Selection) -> FileRows:
             for _, recording, module, mask in selection.parts(name)
         ]
         names, values = found[0] if len(found) == 1 else _merge(found)
+        if f"{name}_MAX_BYTE_READ" not in SHOWN[name].index:
+            values["size_bytes"] = np.full(len(names), np.nan)
         paths += names
         modules += [name] * len(names)
         parts.append(values)

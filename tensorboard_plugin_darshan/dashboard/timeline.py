@@ -84,7 +84,7 @@ def timeline(
     sums = {name: np.zeros(len(edges) - 1) for name in names}
     for place, recording in enumerate(selection.run.recordings):
         offset = round(selection.run.offset(recording) * _NANO)
-        for name in selection.modules:
+        for name in selection.base:
             module = recording.windows.modules.get(name)
             if module is not None:
                 _add_bins(sums, module, selection.masks[place], edges - offset)
@@ -98,7 +98,7 @@ def _width(selection: Selection, start: int, end: int, max_bins: int) -> int:
     """Width of a bin in nanoseconds."""
     widths = [
         int(module.bin_width[module.present & mask].min())
-        for name in selection.modules
+        for name in selection.base
         for _, _, module, mask in selection.parts(name)
         if (module.present & mask).any()
     ]
