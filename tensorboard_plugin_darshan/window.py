@@ -190,6 +190,7 @@ class Window:
         phase: the phase it lies in, e.g. `train`; empty outside all phases.
         epoch: training epoch from 0, or -1.
         step: training step at its end, or -1.
+        wait_seconds: how long the training waited for input, -1 when nobody said so.
         modules: Darshan module's name → its part.
         names: record id → path, for ids that this window is the first to mention. Directories of
             `ModuleWindow.folded` end in a slash.
@@ -210,9 +211,12 @@ class Window:
     process_io: Int64Array = field(default_factory=lambda: np.full(len(PROCESS_IO), -1))
     processes: Int64Array = field(default_factory=lambda: _empty(0, len(PROCESS_COLUMNS)))
     notes: tuple[str, ...] = ()
+    wait_seconds: float = -1.0
 
 
-_SCALARS: Final = ("sequence", "start_seconds", "end_seconds", "phase", "epoch", "step")
+_SCALARS: Final = (
+    *("sequence", "start_seconds", "end_seconds", "phase", "epoch", "step", "wait_seconds"),
+)
 _PARTS: Final = {"bins": BinSeries, "files": FileTable, "folded": FileTable, "slow": SlowFiles}
 _FIELDS: Final = {
     kind: tuple(item.name for item in fields(kind)) for kind in (ModuleWindow, *_PARTS.values())
@@ -272,7 +276,7 @@ def decode(data: bytes) -> Window:
         values = {**meta["parts"], **arrays}
         names = payload.decode_strings(arrays["names"])
         return Window(
-            **{name: meta[name] for name in _SCALARS},
+            **{name: meta[name] for name in _SCALARS if name in meta},
             notes=tuple(meta["notes"]),
             modules={name: _restore(ModuleWindow, name, values) for name in meta["modules"]},
             names=dict(zip(arrays["name_ids"].tolist(), names, strict=True)),
