@@ -72,7 +72,6 @@ SLOWEST_PER_BIN: Final = 3
 PROCESS_IO: Final = ("rchar", "wchar", "read_bytes", "write_bytes")
 """The kernel's own counts in `/proc/self/io`, differences over the window."""
 
-
 PROCESS_COLUMNS: Final = (
     "pid",
     "parent",
