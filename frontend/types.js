@@ -140,6 +140,7 @@
  * @property {number} write_seconds
  * @property {number} metadata_seconds
  * @property {number} size_bytes
+ * @property {number | null} processes
  * @property {number | null} read_bandwidth
  * @property {number | null} write_bandwidth
  *

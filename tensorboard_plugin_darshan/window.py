@@ -31,9 +31,13 @@ FILE_COLUMNS: Final = (
     "write_nanoseconds",
     "metadata_nanoseconds",
     "size_bytes",
+    "processes",
 )
-"""Columns of a table of files. All add up over windows except `size_bytes`, the highest byte
-touched so far plus one, whose maximum counts."""
+"""Columns of a table of files. All add up over windows except `MAXIMUM_COLUMNS`, whose maximum
+counts: `size_bytes`, the highest byte touched so far plus one, and `processes`, how many processes
+used the file so far (0 where nobody counted, as in recordings of older versions)."""
+
+MAXIMUM_COLUMNS: Final = ("size_bytes", "processes")
 
 BIN_COLUMNS: Final = (
     "read_bytes",
@@ -243,7 +247,17 @@ def _restore(kind: type[Any], prefix: str, values: Mapping[str, Any]) -> Any:
             arguments[name] = _restore(parts[name], key, values)
         elif key in values:
             arguments[name] = values[key]
+    if kind is FileTable and "values" in arguments:
+        arguments["values"] = _widen(arguments["values"])
     return kind(**arguments)
+
+
+def _widen(rows: Any) -> Any:
+    """Rows of a table of files with zeros for the columns that an older version did not have."""
+    if not isinstance(rows, np.ndarray) or rows.ndim != 2:
+        return rows
+    missing = len(FILE_COLUMNS) - rows.shape[1]
+    return np.pad(rows, ((0, 0), (0, missing))) if 0 < missing < len(FILE_COLUMNS) else rows
 
 
 def encode(window: Window) -> bytes:
