@@ -239,6 +239,7 @@ PyMethodDef reading_functions[] = {
     {"names", names, METH_VARARGS, NULL},
     {"totals", totals, METH_VARARGS, NULL},
     {"drain_bins", drain_bins, METH_VARARGS, NULL},
+    {"drain_segments", drain_segments, METH_VARARGS, NULL},
     {"open_view", open_view, METH_VARARGS, NULL},
     {"close_view", close_view, METH_VARARGS, NULL},
     {"view_facts", view_facts, METH_VARARGS, NULL},
