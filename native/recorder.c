@@ -84,8 +84,6 @@ int recorder_start(const struct recorder_options *options)
     recorder.exclusions = (struct exclusions){options->excluded, options->included,
                                               options->extended};
     recording_process = getpid();
-    memset(&recorder.segments, 0, sizeof(recorder.segments));
-    recorder.segments.allowed = options->segments_max;
     recorder.trace = options->segments_max > 0;
     mounts_read(&recorder.mounts);
     /* latecomers of the last recording may hold a lock; with new memory all are free */
