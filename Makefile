@@ -43,7 +43,7 @@ help: ## list these
 
 .PHONY: demo
 demo: $(VENV)/installed-demo ## train a small model on files, then show its I/O in TensorBoard
-	$(VENV)/bin/tensorboard-darshan demo --logdir $(DEMO_DIR)
+	$(VENV)/bin/tensorboard-darshan demo --logdir $(DEMO_DIR) || [ $$? = 130 ] # Ctrl-C
 
 .PHONY: test
 test: test-programs lint types frontend ## check and test everything; installs what that needs

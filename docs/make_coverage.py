@@ -71,6 +71,44 @@ in whose memory a child runs, and that there is I/O which cannot be seen.
 """
 
 
+_NOT_SEEN: Final = (
+    (
+        "`openat2`",
+        "The C library has no function for it; programs make the system call themselves.",
+    ),
+    (
+        "`syscall`, assembler, static programs",
+        "There is no slot to redirect. The kernel's byte counts beside the recorder's show that "
+        "something is missing.",
+    ),
+    ("`io_uring`", "Requests lie in shared memory. That rings were set up is told."),
+    (
+        "reads and writes through `mmap`",
+        "They are page faults. Mapped files are counted, and the run says that there were some.",
+    ),
+    (
+        "calls of the C library to itself",
+        "`fopen` opens and `fread` reads as STDIO, not as POSIX below it; `popen`, `tmpfile`, "
+        "`fmemopen`, `nftw`, `scandir` do not show.",
+    ),
+    (
+        "wide characters (`fgetwc`, `fputws`, …), `dprintf`, `scanf`",
+        "Trainings do not make them, and Darshan does not see them either.",
+    ),
+    (
+        "`access`, `chmod`, `link`, `symlink`, `readlink`, `truncate`, `utimensat`, `fallocate`, "
+        "`posix_fadvise`, `msync`, `sync`",
+        "They move no data, and Darshan has no counter for them.",
+    ),
+    ("sockets, pipes and other descriptors that are not files", "Their calls pass through."),
+    (
+        "constructors of a library that is being loaded",
+        "Its calls are redirected right after `dlopen` has returned.",
+    ),
+)
+"""Calls, and why they are not recorded."""
+
+
 def hooks() -> dict[str, str]:
     """Call → its list: `DARSHAN`, `EXTENDED` or `BOOKKEEPING`, in the order of the header."""
     header = (ROOT / "native" / "hook_list.h").read_text()
@@ -106,7 +144,10 @@ def page() -> str:
             lines.append(f"| {kind} | {' | '.join(cells)} |")
         lines.append("")
     watched = ", ".join(f"`{name}`" for name, kind in lists.items() if kind == "BOOKKEEPING")
-    return "\n".join(lines).rstrip() + "\n" + _TAIL + watched + "\n"
+    missing = ["", "## Not recorded", "", "| calls | why |", "|---|---|"]
+    missing += [f"| {calls} | {why} |" for calls, why in _NOT_SEEN]
+    rest = [watched, *missing]
+    return "\n".join(lines).rstrip() + "\n" + _TAIL + "\n".join(rest) + "\n"
 
 
 if __name__ == "__main__":

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
@@ -13,11 +13,13 @@ from tensorboard_plugin_darshan.dashboard import columns
 from tensorboard_plugin_darshan.dashboard.format import count, ratio
 from tensorboard_plugin_darshan.dashboard.run import Recording, Run, sentences
 from tensorboard_plugin_darshan.dashboard.selection import Selection
+from tensorboard_plugin_darshan.modules import QUANTITIES
 from tensorboard_plugin_darshan.window import BIN_COLUMNS, PROCESS_IO
 
 Array = columns.Array
 
 _CALLS: Final = ("bytes_read", "bytes_written", "reads", "writes", "opens")
+_SECONDS: Final = ("read_seconds", "write_seconds", "metadata_seconds")
 _BUSY: Final = BIN_COLUMNS.index("busy_nanoseconds")
 _METADATA: Final = BIN_COLUMNS.index("metadata_calls")
 
@@ -92,20 +94,16 @@ def module_totals(selection: Selection) -> dict[str, Totals]:
     """Totals `{module: Totals}` of the modules selected that have any record."""
     found = {}
     for name in selection.modules:
-        layout, parts = counters.LAYOUTS[name], selection.parts(name)
+        quantities, parts = QUANTITIES[name], selection.parts(name)
         if name not in selection.run.modules or not any(
             (module.present & mask).any() for _, _, module, mask in parts
         ):
             continue
-        whole = sum(module.counters[mask].sum(axis=0) for _, _, module, mask in parts)
-        times = sum(module.fcounters[mask].sum(axis=0) for _, _, module, mask in parts)
-        found[name] = Totals(
-            **{c: int(whole[layout.index[f"{name}_{c.upper()}"]]) for c in _CALLS},
-            files=files_of(selection, name)[0],
-            read_seconds=float(times[layout.findex[f"{name}_F_READ_TIME"]]),
-            write_seconds=float(times[layout.findex[f"{name}_F_WRITE_TIME"]]),
-            metadata_seconds=float(times[layout.findex[f"{name}_F_META_TIME"]]),
-        )
+        whole = np.sum([m.counters[mask].sum(axis=0) for _, _, m, mask in parts], axis=0)
+        times = np.sum([m.fcounters[mask].sum(axis=0) for _, _, m, mask in parts], axis=0)
+        values: dict[str, Any] = {c: int(whole[list(quantities[c])].sum()) for c in _CALLS}
+        values |= {c: float(times[list(quantities[c])].sum()) for c in _SECONDS}
+        found[name] = Totals(**values, files=files_of(selection, name)[0])
     return found
 
 
@@ -149,7 +147,7 @@ def busy_seconds(selection: Selection) -> float:
 def _busy(selection: Selection, recording: Recording, mask: Array) -> Array:
     modules = recording.windows.modules
     busy: Array = np.zeros(len(mask))
-    for name in selection.modules:
+    for name in selection.base:
         if name in modules:
             busy += modules[name].bin_sums[:, _BUSY] / 1e9
     limited: Array = np.minimum(busy, recording.windows.end - recording.windows.start)
@@ -235,12 +233,11 @@ def _window_sums(selection: Selection, recording: Recording, mask: Array) -> dic
     sums = {"busy_seconds": _busy(selection, recording, mask)}
     for column in (*_CALLS, "metadata_calls"):
         sums[column] = np.zeros(len(windows), np.int64)
-    for name in selection.modules:
+    for name in selection.base:
         module = windows.modules.get(name)
         if module is not None:
-            index = counters.LAYOUTS[name].index
             for column in _CALLS:
-                sums[column] += module.counters[:, index[f"{name}_{column.upper()}"]]
+                sums[column] += module.counters[:, list(QUANTITIES[name][column])].sum(axis=1)
             sums["metadata_calls"] += module.bin_sums[:, _METADATA]
     for column, values in zip(PROCESS_IO, windows.process_io.T, strict=True):
         sums[column] = np.maximum(values, 0)
@@ -258,6 +255,8 @@ def seen(selection: Selection) -> Seen:
         known_any |= bool(known.any())
         kernel += io[known].sum(axis=0)
         for name, module in recording.windows.modules.items():
+            if name not in counters.LAYOUTS:
+                continue
             index = counters.LAYOUTS[name].index
             read += int(module.counters[known, index[f"{name}_BYTES_READ"]].sum())
             written += int(module.counters[known, index[f"{name}_BYTES_WRITTEN"]].sum())

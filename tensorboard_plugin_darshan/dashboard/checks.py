@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from tensorboard_plugin_darshan import counters, payload
+from tensorboard_plugin_darshan import counters, modules, payload
 from tensorboard_plugin_darshan.window import (
     BIN_COLUMNS,
     FILE_COLUMNS,
@@ -41,7 +41,7 @@ def check_window(window: Window) -> None:
     if not _array(window.process_io, np.int64, len(PROCESS_IO)):
         raise payload.PayloadError("damaged: impossible counts of the kernel")
     for name, module in window.modules.items():
-        layout = counters.LAYOUTS.get(name)
+        layout = modules.SHOWN.get(name)
         if layout is not None and not _fits(layout, module):
             raise payload.PayloadError(f"damaged: impossible values of {name}")
 

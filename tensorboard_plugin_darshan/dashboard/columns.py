@@ -14,7 +14,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from tensorboard_plugin_darshan import counters
+from tensorboard_plugin_darshan import modules
 from tensorboard_plugin_darshan.window import (
     BIN_COLUMNS,
     FILE_COLUMNS,
@@ -138,7 +138,7 @@ def rows_of(table: Table, mask: Array) -> Any:
 
 def build_module(name: str, windows: Sequence[Window], index: FileIndex) -> ModuleColumns:
     """The module's columns over `windows`; `checks.check_window` must have accepted each."""
-    layout = counters.LAYOUTS[name]
+    layout = modules.SHOWN[name]
     parts = [(i, w.modules[name]) for i, w in enumerate(windows) if name in w.modules]
     n = len(windows)
     places = [i for i, _ in parts]

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Final
 
 import numpy as np
 
-from tensorboard_plugin_darshan import counters
+from tensorboard_plugin_darshan import counters, modules
 from tensorboard_plugin_darshan.dashboard import columns
 from tensorboard_plugin_darshan.dashboard.analysis import lists_all_files
 from tensorboard_plugin_darshan.dashboard.format import size
@@ -75,7 +74,7 @@ def file_histograms(selection: Selection) -> Histograms:
     files where these are complete, else the windows' histograms are added.
     """
     found = Histograms()
-    for name in selection.modules:
+    for name in selection.base:
         for place, recording, module, mask in selection.parts(name):
             shown = np.flatnonzero(module.present & mask)
             if not shown.size:
@@ -174,7 +173,7 @@ class CommonSize:
 
 @dataclass(frozen=True)
 class AccessSizes:
-    """What the accesses looked like. STDIO has no counters for it.
+    """What the accesses looked like. STDIO has no counters for it, and only POSIX has patterns.
 
     Attributes:
         counts: `[2, 10] int64`, reads and writes in `counters.SIZE_BUCKETS`.
@@ -194,49 +193,58 @@ class AccessSizes:
 
 
 def access_sizes(selection: Selection) -> AccessSizes:
-    """Sizes, patterns and common sizes of the POSIX accesses in the stretch."""
-    layout = counters.POSIX
-    sums = np.zeros(len(layout.counters), np.int64)
-    parts = selection.parts("POSIX") if "POSIX" in selection.modules else []
-    for _, _, module, mask in parts:
-        sums += module.counters[mask].sum(axis=0)
+    """Sizes and common sizes of the accesses in the stretch, and patterns of the POSIX ones."""
+    counts = np.zeros((2, len(counters.SIZE_BUCKETS)), np.int64)
+    patterns = (Pattern(0, 0, 0, 0), Pattern(0, 0, 0, 0))
+    common: list[CommonSize] = []
+    surplus = 0
+    zero_byte_calls: int | None = 0
+    for name in sized_modules(selection):
+        layout, parts = modules.SHOWN[name], selection.parts(name)
+        sums = np.zeros(len(layout.counters), np.int64)
+        for _, _, module, mask in parts:
+            sums += module.counters[mask].sum(axis=0)
+        counts += sums[modules.sizes(layout)]
+        found, more = _common_sizes(selection, name)
+        surplus = max(surplus, more)
+        kinds = ("reads", "writes")
+        accesses = sum(int(sums[list(modules.QUANTITIES[name][kind])].sum()) for kind in kinds)
+        common += [
+            CommonSize(name, size_bytes, n, n / accesses if accesses else None)
+            for size_bytes, n in found.items()
+        ]
+        if name == "POSIX":
+            zero_byte_calls = found.get(0, 0 if sum(found.values()) >= accesses else None)
+            patterns = (_pattern(sums, "READS"), _pattern(sums, "WRITES"))
+    common.sort(key=lambda size: (-size.count, size.size_bytes))
+    return AccessSizes(counts, patterns, tuple(common[:MAX_COMMON_SIZES]), surplus, zero_byte_calls)
 
-    def value(name: str) -> int:
-        return int(sums[layout.index[f"POSIX_{name}"]])
 
-    counts = [
-        [value(f"SIZE_{kind}_{bucket}") for bucket in counters.SIZE_BUCKETS]
-        for kind in ("READ", "WRITE")
-    ]
-    patterns = tuple(_pattern(value, kind) for kind in ("READS", "WRITES"))
-    found, surplus = _common_sizes(selection)
-    accesses = value("READS") + value("WRITES")
-    common = sorted(found.items(), key=lambda item: (-item[1], item[0]))[:MAX_COMMON_SIZES]
-    return AccessSizes(
-        np.array(counts, np.int64),
-        (patterns[0], patterns[1]),
-        tuple(
-            CommonSize("POSIX", size_bytes, n, n / accesses if accesses else None)
-            for size_bytes, n in common
-        ),
-        surplus,
-        found.get(0, 0 if sum(found.values()) >= accesses else None),
+def sized_modules(selection: Selection) -> tuple[str, ...]:
+    """Those of the modules whose accesses are counted by size."""
+    return tuple(
+        name
+        for name in selection.base
+        if name in selection.run.modules and modules.sizes(modules.SHOWN[name]) is not None
     )
 
 
-def _pattern(value: Callable[[str], int], kind: str) -> Pattern:
+def _pattern(sums: Array, kind: str) -> Pattern:
     """Darshan counts every consecutive access as sequential too."""
-    total, sequential, consecutive = value(kind), value(f"SEQ_{kind}"), value(f"CONSEC_{kind}")
+    total, sequential, consecutive = (
+        int(sums[counters.POSIX.index[f"POSIX_{prefix}{kind}"]])
+        for prefix in ("", "SEQ_", "CONSEC_")
+    )
     return Pattern(consecutive, max(0, sequential - consecutive), max(0, total - sequential), total)
 
 
-def _common_sizes(selection: Selection) -> tuple[dict[int, int], int]:
+def _common_sizes(selection: Selection, name: str) -> tuple[dict[int, int], int]:
     """Size → count in the stretch, and by how much a count can be too large."""
     found: dict[int, int] = {}
     surplus = 0
-    for place, _, module, mask in selection.parts("POSIX") if selection.modules else []:
+    for place, _, module, mask in selection.parts(name):
         shown = np.flatnonzero(module.present & mask)
-        if "POSIX" not in selection.modules or not shown.size:
+        if not shown.size:
             continue
         before: dict[int, int] = {}
         if not selection.covers_begin(place):

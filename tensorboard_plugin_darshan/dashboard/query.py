@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from tensorboard import errors
 
-from tensorboard_plugin_darshan import counters
+from tensorboard_plugin_darshan import modules
 from tensorboard_plugin_darshan.dashboard.file_table import SORT_COLUMNS
 from tensorboard_plugin_darshan.dashboard.run import Run
 from tensorboard_plugin_darshan.dashboard.selection import Selection
@@ -69,7 +69,7 @@ def parse_query(arguments: Arguments) -> Query:
         raise bad("end must be larger than 0")
     module = arguments.get("module")
     if module is not None:
-        _choice("module", module, tuple(counters.LAYOUTS))
+        _choice("module", module, tuple(modules.SHOWN))
     return Query(run, start, end, module)
 
 

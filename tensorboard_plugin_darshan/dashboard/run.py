@@ -9,11 +9,11 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 import numpy as np
 
-from tensorboard_plugin_darshan import counters
+from tensorboard_plugin_darshan import modules
 from tensorboard_plugin_darshan.dashboard import columns
 from tensorboard_plugin_darshan.window import PROCESS_IO, Window
 
@@ -53,6 +53,7 @@ class Windows:
         sequence: `[n] int64`, strictly rising.
         start, end: `[n] float64`, seconds since the recording began.
         epoch, step: `[n] int64`.
+        wait: `[n] float64`, seconds that the training waited for input, -1 where not known.
         phase: `[n] object`, names of phases.
         process_io: `[n, len(PROCESS_IO)] int64`.
         modules: name → columns, in the order they are shown.
@@ -65,6 +66,7 @@ class Windows:
     end: Array
     epoch: Array
     step: Array
+    wait: Array
     phase: Array
     process_io: Array
     modules: Mapping[str, columns.ModuleColumns]
@@ -86,6 +88,7 @@ _SCALARS = (
     ("end", "end_seconds", np.float64),
     ("epoch", "epoch", np.int64),
     ("step", "step", np.int64),
+    ("wait", "wait_seconds", np.float64),
     ("phase", "phase", object),
 )
 
@@ -104,11 +107,11 @@ def build_windows(windows: Sequence[Window], index: columns.FileIndex) -> Window
         process_io=np.array(io, np.int64).reshape(len(windows), len(PROCESS_IO)),
         modules={
             name: columns.build_module(name, windows, index)
-            for name in counters.LAYOUTS
+            for name in modules.SHOWN
             if name in names
         },
         notes=_unique(note for window in windows for note in window.notes),
-        unknown_modules=tuple(name for name in names if name not in counters.LAYOUTS),
+        unknown_modules=tuple(name for name in names if name not in modules.SHOWN),
     )
 
 
@@ -126,7 +129,7 @@ def concatenate(pieces: Sequence[Windows]) -> Windows:
             name: columns.concatenate(
                 [(len(piece), piece.modules.get(name)) for piece in pieces], name
             )
-            for name in counters.LAYOUTS
+            for name in modules.SHOWN
             if name in names
         },
         notes=_unique(note for piece in pieces for note in piece.notes),
@@ -197,7 +200,10 @@ class Run:
         name: the run's name in the tab.
         recordings: at least one, in the order of their names.
         memo: answers that are worth keeping as long as the run does not grow.
+        kind: `recording`, or `log` for Darshan's own.
     """
+
+    kind: ClassVar[str] = "recording"
 
     name: str
     recordings: tuple[Recording, ...]
@@ -223,7 +229,7 @@ class Run:
             for name, module in recording.windows.modules.items()
             if module.files_total.any() or module.counters.any() or module.bin_sums.any()
         }
-        return tuple(name for name in counters.LAYOUTS if name in found)
+        return tuple(name for name in modules.SHOWN if name in found)
 
     @property
     def nbytes(self) -> int:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from tensorboard_plugin_darshan import modules
 from tensorboard_plugin_darshan.dashboard import columns
 from tensorboard_plugin_darshan.dashboard.run import Recording, Run
 
@@ -35,6 +36,11 @@ class Selection:
     def key(self) -> tuple[Any, ...]:
         """What tells the selection from others of the same run."""
         return self.start, self.end, self.modules
+
+    @cached_property
+    def base(self) -> tuple[str, ...]:
+        """Those of the modules whose bytes and calls may be added up."""
+        return modules.base(self.modules, self.run.modules)
 
     @property
     def is_whole(self) -> bool:

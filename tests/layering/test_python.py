@@ -11,6 +11,7 @@ LANGUAGE: dict[str, set[str]] = {
     "counters": set(),
     "payload": set(),
     "metadata": set(),
+    "modules": {"counters"},
     "window": {"payload"},
     "summary": {"metadata", "payload", "window"},
 }
