@@ -149,7 +149,9 @@ class DarshanLog:
     def refresh(self) -> bool:
         """Reads the header and new names; False once the log is not made any more."""
         header = None if self.ended else self._read_header()
-        names = None if header is None else self._find_names(header)
+        names = None if header is None else header.names
+        if header is not None and not header.is_mapped:
+            names = self._memory.names_region()
         if header is None or names is None:
             self.ended = True
             return False
@@ -178,9 +180,6 @@ class DarshanLog:
             f"this build of Darshan (log format {header.log_format}, without memory-mapped logs) "
             "keeps its records in a way that is not known here"
         )
-
-    def _find_names(self, header: Header) -> Region | None:
-        return header.names if header.is_mapped else self._memory.names_region()
 
     def _read_names(self, region: Region) -> None:
         while self._names_read < region.used:

@@ -10,7 +10,6 @@ from tensorboard_plugin_darshan.recording.darshan_memory import Region, UnknownD
 from tensorboard_plugin_darshan.recording.native import native
 
 
-
 class LiveMemory:
     """The log of a libdarshan in this process.
 
