@@ -356,6 +356,7 @@ size_t events_take_segments(struct event_segment *to, size_t room)
         events.spare = chunk;
     }
     events.waiting -= n;
+    events.allowed += n;
     spin_release(&events.lock);
     return n;
 }

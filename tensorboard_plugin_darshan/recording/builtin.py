@@ -14,7 +14,7 @@ from tensorboard_plugin_darshan.recording import exclusions
 from tensorboard_plugin_darshan.recording.children import Children
 from tensorboard_plugin_darshan.recording.native import RecordingUnavailableError, native
 from tensorboard_plugin_darshan.recording.reader import MODULES, ProcessReader
-from tensorboard_plugin_darshan.recording.records import SEGMENT_DTYPE, ModuleArrays, Snapshot
+from tensorboard_plugin_darshan.recording.records import ModuleArrays, Snapshot
 from tensorboard_plugin_darshan.recording.session import (
     ARENA_CEILING,
     JOIN_VARIABLE,
@@ -53,6 +53,7 @@ class BuiltinRecording:
         begin: seconds since the epoch.
         own: this process's records.
         children: those of other processes.
+        traces: whether single accesses are kept.
 
     Raises:
         RecordingUnavailableError: this process cannot be recorded.
@@ -62,6 +63,7 @@ class BuiltinRecording:
 
     def __init__(self, settings: Settings) -> None:
         self._extended = settings.extended
+        self.traces = settings.max_segments > 0
         self._exclusions = _choose_exclusions(settings)
         self.own = ProcessReader()
         self._names: dict[str, list[str]] = {module: [] for module in MODULES}
@@ -168,7 +170,3 @@ class BuiltinRecording:
             kept = self._names[module]
             kept.extend(self.own.names(module, np.arange(len(kept), n)))
         return lambda places: list(map(kept.__getitem__, places.tolist()))
-
-    def segments(self) -> np.ndarray[Any, np.dtype[Any]]:
-        """Traced accesses since the last call; see `Recorder.segments`."""
-        return np.frombuffer(native().drain_segments(), SEGMENT_DTYPE)

@@ -12,7 +12,6 @@ from tensorboard_plugin_darshan import counters, window
 from tensorboard_plugin_darshan.recording import file_columns
 from tensorboard_plugin_darshan.recording.bins import merge_bins
 from tensorboard_plugin_darshan.recording.file_rows import Change, FileRows
-from tensorboard_plugin_darshan.recording.libdarshan import LibdarshanReader
 from tensorboard_plugin_darshan.recording.processes import ProcessTable, read_process_io
 from tensorboard_plugin_darshan.recording.reader import ProcessFacts, ProcessReader
 from tensorboard_plugin_darshan.recording.recorder import Recorder
@@ -58,7 +57,7 @@ class _Cut:
         table: what each process did.
     """
 
-    readers: list[tuple[ProcessReader | LibdarshanReader, ProcessFacts]]
+    readers: list[tuple[ProcessReader, ProcessFacts]]
     names: dict[int, str]
     table: ProcessTable
 

@@ -5,13 +5,10 @@ from __future__ import annotations
 import functools
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 
-from tensorboard_plugin_darshan import counters
-from tensorboard_plugin_darshan.counters import ModuleLayout
 from tensorboard_plugin_darshan.modules import SHOWN
 from tensorboard_plugin_darshan.recording import darshan_layouts as layouts
 from tensorboard_plugin_darshan.recording.darshan_memory import (
@@ -20,58 +17,52 @@ from tensorboard_plugin_darshan.recording.darshan_memory import (
     parse_stripes,
 )
 from tensorboard_plugin_darshan.recording.libdarshan_memory import is_alive, parent_of
+from tensorboard_plugin_darshan.recording.libdarshan_rows import (
+    NOT_COUNTED,
+    Rows,
+    common_sizes,
+    no_rows,
+    padded,
+)
 from tensorboard_plugin_darshan.recording.native import native
-from tensorboard_plugin_darshan.recording.reader import OWN_HANDLE, Ending, ProcessFacts
-from tensorboard_plugin_darshan.recording.records import ModuleArrays, Totals
+from tensorboard_plugin_darshan.recording.reader import (
+    OWN_HANDLE,
+    Ending,
+    ProcessFacts,
+    ProcessReader,
+)
+from tensorboard_plugin_darshan.recording.records import (
+    SEGMENT_DTYPE,
+    ModuleArrays,
+    SegmentArray,
+    Totals,
+)
 from tensorboard_plugin_darshan.window import (
     BIN_COLUMNS,
     BinSeries,
-    Float64Array,
     Int64Array,
     UInt64Array,
 )
 
 EVENT_MODULES: Final = ("POSIX", "STDIO", "MPI-IO", "DFS", "DAOS")
 """Modules with activity over time; `enum event_module` of `native/libdarshan_events.h`."""
-NOT_COUNTED: Final = -1
-"""What Darshan writes into a counter of something that it does not count."""
+EVENT_DTYPE: Final = np.dtype(
+    [
+        ("id", "<u8"),
+        ("module", "<u4"),
+        ("direction", "<u4"),
+        ("offset", "<i8"),
+        ("length", "<i8"),
+        ("start", "<i8"),
+        ("end", "<i8"),
+        ("thread", "<u8"),
+    ]
+)
+"""A traced access as `struct event_segment` has it; `module` is a place in `EVENT_MODULES`."""
 _NANOSECONDS: Final = 1e9
-_COMMON_SIZES: Final = 64
 
 
-@dataclass(frozen=True)
-class Rows:
-    """Records as they lie in memory.
-
-    Attributes:
-        ids: `[n] uint64`.
-        counters: `[n, n_counters] int64`.
-        fcounters: `[n, n_fcounters] float64`.
-    """
-
-    ids: UInt64Array
-    counters: Int64Array
-    fcounters: Float64Array
-
-    def __len__(self) -> int:
-        return len(self.ids)
-
-
-def no_rows(names: ModuleLayout) -> Rows:
-    """No record of a module."""
-    return Rows(
-        np.zeros(0, np.uint64),
-        np.zeros((0, len(names.counters)), np.int64),
-        np.zeros((0, len(names.fcounters))),
-    )
-
-
-def _padded(rows: Rows, n: int) -> tuple[Int64Array, Float64Array]:
-    missing = ((0, n - len(rows)), (0, 0))
-    return np.pad(rows.counters, missing), np.pad(rows.fcounters, missing)
-
-
-class LibdarshanReader:
+class LibdarshanReader(ProcessReader):
     """The records of one process.
 
     A record's place is its number in the library's memory, where it stays.
@@ -96,12 +87,14 @@ class LibdarshanReader:
         library_seconds: float = 0.0,
         began_before: bool = False,
     ) -> None:
+        super().__init__(handle)
         self.log: Final = log
         self.pid: Final = pid
-        self.handle: Final = handle
         self.notes: Callable[[], tuple[str, ...]] = tuple
         """Gives sentences on what cannot be seen."""
         self._library_seconds = library_seconds
+        self._orders: dict[tuple[int, int], int] = {}
+        self._traced: Int64Array = np.zeros(0, np.int64)
         self._last: dict[str, Rows] = {}
         self._seen: dict[str, Rows] = {}
         self._before: dict[str, Rows] = {}
@@ -153,11 +146,13 @@ class LibdarshanReader:
         places = np.arange(len(rows))
         if lately:
             seen = self._seen.get(module, self._before.get(module, no_rows(SHOWN[module])))
-            ints, floats = _padded(seen, len(rows))
+            ints, floats = padded(seen, len(rows))
             changed = np.any(rows.counters != ints, axis=1) | np.any(
                 rows.fcounters != floats, axis=1
             )
             changed[len(seen) :] = True
+            if module == "POSIX":  # traced before it is counted
+                changed[self._traced] = True
             self._seen[module] = rows
             places = np.flatnonzero(changed & ~self._is_own(rows.ids))
             rows = self._since_begin(module, rows)
@@ -180,7 +175,7 @@ class LibdarshanReader:
         """Records less what was counted before, times since the recording began."""
         names = SHOWN[module]
         ints, floats = rows.counters.copy(), rows.fcounters.copy()
-        before, fbefore = _padded(self._before.get(module, no_rows(names)), len(rows))
+        before, fbefore = padded(self._before.get(module, no_rows(names)), len(rows))
         adds, fadds = names.where("sum"), names.fwhere("sum")
         ints[:, adds] = np.where(
             ints[:, adds] == NOT_COUNTED, 0, ints[:, adds] - np.maximum(before[:, adds], 0)
@@ -204,7 +199,7 @@ class LibdarshanReader:
             fsums=floats.sum(axis=0),
             fmaxima=floats.max(axis=0, initial=0.0),
             fminima=np.where(np.isfinite(first), first, 0.0),
-            common_sizes=_common_sizes(
+            common_sizes=common_sizes(
                 names, rows.counters[kept], self._before.get(module, no_rows(names)).counters
             ),
             partial=module in self.log.header.partial,
@@ -220,6 +215,30 @@ class LibdarshanReader:
         values = np.frombuffer(rows, np.int64).reshape(-1, len(BIN_COLUMNS) - 1)
         busy = np.rint(width * (1.0 - np.frombuffer(idle, np.float64))).astype(np.int64)
         return BinSeries(width / _NANOSECONDS, first, np.column_stack([values, busy]))
+
+    def drain_segments(self) -> tuple[SegmentArray, int]:
+        """Traced accesses of the POSIX module `[n] SEGMENT_DTYPE` since the last call, the oldest
+        first, and how many found no room since the recording began.
+        """
+        if self.handle != OWN_HANDLE:
+            return np.zeros(0, SEGMENT_DTYPE), 0
+        events = np.frombuffer(native().libdarshan_take_segments(), EVENT_DTYPE)
+        events = events[events["module"] == EVENT_MODULES.index("POSIX")]
+        ids = self.rows("POSIX").ids
+        events = events[np.isin(events["id"], ids)]
+        order = np.argsort(ids)
+        segments = np.zeros(len(events), SEGMENT_DTYPE)
+        for name in ("direction", "offset", "length", "start", "end", "thread"):
+            segments[name] = events[name]
+        segments["record"] = order[np.searchsorted(ids, events["id"], sorter=order)]
+        segments["order"] = [self._next(*key) for key in segments[["record", "direction"]].tolist()]
+        self._traced = np.unique(segments["record"]).astype(np.int64)
+        return segments, int(native().libdarshan_event_facts()["segments_dropped"])
+
+    def _next(self, place: int, direction: int) -> int:
+        number = self._orders.get((place, direction), 0)
+        self._orders[place, direction] = number + 1
+        return number
 
     def heatmaps(self) -> dict[str, tuple[float, Int64Array, Int64Array]]:
         """Darshan's own heat maps: name → seconds a bin, bytes read and written in each."""
@@ -248,24 +267,3 @@ class LibdarshanReader:
 
     def close(self) -> None:
         """Forgets the process."""
-
-
-def _common_sizes(names: ModuleLayout, values: Int64Array, before: Int64Array) -> Int64Array:
-    """Access size and count `[n, 2]` over all records, from the few that each record shows, less
-    what was there `before`.
-    """
-    sizes, counts = [], []
-    for i in range(1, counters.COMMON_VALUES + 1):
-        place = names.index.get(f"{names.prefix}ACCESS{i}_ACCESS")
-        if place is not None:
-            count = names.index[f"{names.prefix}ACCESS{i}_COUNT"]
-            sizes += [values[:, place], before[:, place]]
-            counts += [values[:, count], -before[:, count]]
-    if not sizes:
-        return np.zeros((0, 2), np.int64)
-    kinds, inverse = np.unique(np.concatenate(sizes), return_inverse=True)
-    sums = np.zeros(len(kinds), np.int64)
-    np.add.at(sums, inverse, np.concatenate(counts))
-    order = np.lexsort((kinds, -sums))
-    order = order[sums[order] > 0][:_COMMON_SIZES]
-    return np.stack([kinds[order], sums[order]], axis=1)

@@ -8,14 +8,16 @@ from typing import Final
 import numpy as np
 
 from tensorboard_plugin_darshan.modules import SHOWN
+from tensorboard_plugin_darshan.recording.children import Children
 from tensorboard_plugin_darshan.recording.darshan_layouts import HeaderLayout
 from tensorboard_plugin_darshan.recording.darshan_memory import (
     DarshanLog,
     UnknownDarshanError,
     find_rows,
 )
-from tensorboard_plugin_darshan.recording.libdarshan import LibdarshanReader, Rows, no_rows
+from tensorboard_plugin_darshan.recording.libdarshan import LibdarshanReader
 from tensorboard_plugin_darshan.recording.libdarshan_memory import FileMemory, log_path_of
+from tensorboard_plugin_darshan.recording.libdarshan_rows import Rows, no_rows
 from tensorboard_plugin_darshan.recording.native import native
 from tensorboard_plugin_darshan.recording.reader import ProcessReader
 
@@ -84,7 +86,7 @@ class ChildReader(LibdarshanReader):
         self._memory.close()
 
 
-class LibdarshanChildren:
+class LibdarshanChildren(Children):
     """The forked processes of this one.
 
     Attributes:
@@ -93,7 +95,7 @@ class LibdarshanChildren:
 
     def __init__(self, is_readable: bool) -> None:
         self._is_readable = is_readable
-        self._readers: dict[int, ChildReader] = {}
+        self._children: dict[int, ChildReader] = {}
         self._done: set[int] = set()
         self.missed = 0
 
@@ -102,31 +104,31 @@ class LibdarshanChildren:
         facts = native().libdarshan_event_facts()
         forked = np.frombuffer(facts["processes"], np.int32).tolist()
         for pid in forked:
-            if self._is_readable and pid not in self._readers and pid not in self._done:
-                self._open(pid)
-        read = len(self._readers) + len(self._done)
+            if self._is_readable and pid not in self._children and pid not in self._done:
+                self._open_child(pid)
+        read = len(self._children) + len(self._done)
         self.missed = max(0, facts["forked"] - read)
-        return list(self._readers.values())
+        return list(self._children.values())
 
-    def _open(self, pid: int) -> None:
+    def _open_child(self, pid: int) -> None:
         path = log_path_of(pid)
         if path is None:
             return
         try:
             memory = FileMemory(path)
-            self._readers[pid] = ChildReader(memory, DarshanLog(memory), pid)
+            self._children[pid] = ChildReader(memory, DarshanLog(memory), pid)
         except (OSError, ValueError, UnknownDarshanError):
             return  # not ready yet, or gone; it counts as missed
 
-    def drop(self, reader: ProcessReader | ChildReader) -> None:
+    def drop(self, reader: ProcessReader) -> None:
         """Forgets a process that ended and was read to its end."""
-        for pid, its in list(self._readers.items()):
+        for pid, its in list(self._children.items()):
             if its is reader:
-                del self._readers[pid]
+                del self._children[pid]
                 self._done.add(pid)
         reader.close()
 
     def close(self) -> None:
         """Forgets all."""
-        for reader in list(self._readers.values()):
+        for reader in list(self._children.values()):
             self.drop(reader)

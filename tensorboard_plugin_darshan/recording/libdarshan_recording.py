@@ -8,8 +8,6 @@ import time
 from collections.abc import Sequence
 from typing import Any, Final
 
-import numpy as np
-
 from tensorboard_plugin_darshan.recording.builtin import Settings
 from tensorboard_plugin_darshan.recording.darshan_memory import DarshanLog, UnknownDarshanError
 from tensorboard_plugin_darshan.recording.libdarshan import LibdarshanReader
@@ -17,27 +15,12 @@ from tensorboard_plugin_darshan.recording.libdarshan_children import LibdarshanC
 from tensorboard_plugin_darshan.recording.libdarshan_memory import LiveMemory
 from tensorboard_plugin_darshan.recording.native import RecordingUnavailableError, native
 from tensorboard_plugin_darshan.recording.reader import MODULES
-from tensorboard_plugin_darshan.recording.records import SEGMENT_DTYPE, Snapshot
-from tensorboard_plugin_darshan.window import UInt64Array
+from tensorboard_plugin_darshan.recording.records import Snapshot
 
 WITHOUT_MPI_VARIABLE: Final = "DARSHAN_ENABLE_NONMPI"
 _DISABLE_VARIABLE: Final = "DARSHAN_DISABLE"
 _NAME_BYTES: Final = 8 + 4096
 _ODD_CLOCK_SECONDS: Final = 1e8
-_NANOSECONDS: Final = 1e9
-_EVENT_DTYPE: Final = np.dtype(
-    [
-        ("id", "<u8"),
-        ("module", "<u4"),
-        ("direction", "<u4"),
-        ("offset", "<i8"),
-        ("length", "<i8"),
-        ("start", "<i8"),
-        ("end", "<i8"),
-        ("thread", "<u8"),
-    ]
-)
-_POSIX_EVENTS: Final = 0
 _VERSION: Final = re.compile(rb"lib_ver=([^\n\0]*)")
 
 
@@ -49,7 +32,7 @@ class LibdarshanRecording:
         settings: how to record.
 
     Attributes:
-        source, begin, own, children: as those of `builtin.BuiltinRecording`.
+        source, begin, own, children, traces: as those of `builtin.BuiltinRecording`.
 
     Raises:
         RecordingUnavailableError: it does not record, or cannot be read; says why.
@@ -87,8 +70,7 @@ class LibdarshanRecording:
         self._watched = native().libdarshan_watch(self._zero, self.begin, settings.max_segments)
         if not self._found["was_loaded"]:
             native().libdarshan_redirect()
-        self._orders: dict[tuple[int, int], int] = {}
-        self._segment_ids: UInt64Array = np.zeros(0, np.uint64)
+        self.traces = settings.max_segments > 0
 
     def agrees(self, settings: Settings) -> bool:
         """Whether it records as is asked for: what it records is its own configuration's matter."""
@@ -116,25 +98,6 @@ class LibdarshanRecording:
         modules = (*MODULES, *(name for name in self.own.log.modules if name not in MODULES))
         arrays = {module: self.own.arrays(module) for module in modules}
         return Snapshot(seconds, arrays)
-
-    def segments(self) -> np.ndarray[Any, np.dtype[Any]]:
-        """Traced accesses since the last call; see `Recorder.segments`."""
-        events = np.frombuffer(native().libdarshan_take_segments(), _EVENT_DTYPE)
-        events = events[events["module"] == _POSIX_EVENTS]
-        ids = self.own.rows("POSIX").ids
-        order = np.argsort(ids)
-        places = order[np.minimum(np.searchsorted(ids, events["id"], sorter=order), len(ids) - 1)]
-        segments = np.zeros(len(events), SEGMENT_DTYPE)
-        for name in ("direction", "offset", "length", "start", "end", "thread"):
-            segments[name] = events[name]
-        segments["record"] = places
-        segments["order"] = [self._next(*key) for key in segments[["record", "direction"]].tolist()]
-        return segments
-
-    def _next(self, place: int, direction: int) -> int:
-        number = self._orders.get((place, direction), 0)
-        self._orders[place, direction] = number + 1
-        return number
 
     def facts(self) -> dict[str, Any]:
         """How is recorded: plain values for the job description."""

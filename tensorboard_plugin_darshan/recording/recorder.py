@@ -12,20 +12,16 @@ import threading
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-import numpy as np
-
 from tensorboard_plugin_darshan.recording import sources
 from tensorboard_plugin_darshan.recording.builtin import FILES_CEILING, Settings
 from tensorboard_plugin_darshan.recording.children import Children
-from tensorboard_plugin_darshan.recording.libdarshan import LibdarshanReader
-from tensorboard_plugin_darshan.recording.libdarshan_children import LibdarshanChildren
 from tensorboard_plugin_darshan.recording.native import (
     RecordingUnavailableError,
     is_available,
     native,
 )
 from tensorboard_plugin_darshan.recording.reader import ProcessReader
-from tensorboard_plugin_darshan.recording.records import Snapshot
+from tensorboard_plugin_darshan.recording.records import SegmentArray, Snapshot
 
 __all__ = ["Recorder", "RecordingUnavailableError", "attach"]
 
@@ -93,12 +89,12 @@ class Recorder:
             native().mute(before)
 
     @property
-    def own(self) -> ProcessReader | LibdarshanReader:
+    def own(self) -> ProcessReader:
         """The records of this process."""
         return self._live().own
 
     @property
-    def children(self) -> Children | LibdarshanChildren:
+    def children(self) -> Children:
         """The other processes of this training; one cutter's business."""
         return self._live().children
 
@@ -112,9 +108,16 @@ class Recorder:
         """
         return self._live().snapshot()
 
-    def segments(self) -> np.ndarray[Any, np.dtype[Any]]:
-        """Traced accesses since the last call, `[n] SEGMENT_DTYPE`, in no particular order."""
-        return self._live().segments()
+    @property
+    def traces(self) -> bool:
+        """Whether single accesses are kept."""
+        return self._live().traces
+
+    def segments(self) -> SegmentArray:
+        """Traced accesses of this process since the last call, `[n] SEGMENT_DTYPE`, in no
+        particular order. `max_segments` of `attach` bounds what waits here; more is dropped.
+        """
+        return self._live().own.drain_segments()[0]
 
     def detach(self) -> None:
         """Ends this handle; with the last one calls go to the C library directly again."""
@@ -153,7 +156,8 @@ def attach(
             newer C libraries, …), and leaves out the system's and Python's own directories.
         exclude: directories to leave out instead of the default ones; `TENSORBOARD_DARSHAN_EXCLUDE`
             (separated by colons) does the same.
-        max_segments: reads and writes to trace one by one; 0 traces none.
+        max_segments: reads and writes to trace one by one between two calls of
+            `Recorder.segments`; 0 traces none.
         max_files: files with a record of their own; the rest share one.
         children: forked children, and Pythons that are started from here, are recorded too.
 
