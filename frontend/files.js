@@ -99,6 +99,7 @@ const COLUMNS = [
   numberColumn('Writing', 'write_seconds', formatDuration, 'Time in writes'),
   numberColumn('In metadata', 'metadata_seconds', formatDuration, 'Time in metadata calls'),
   numberColumn('Size', 'size_bytes', formatBytes, 'Highest byte touched plus one'),
+  numberColumn('Processes', 'processes', formatCount, 'How many processes used the file so far'),
 ];
 
 /**

@@ -8,7 +8,6 @@ import {UNKNOWN, formatClock, formatDate, formatDuration} from './format.js';
 /** @typedef {import('./types.js').Run} Run */
 /** @typedef {import('./types.js').State} State */
 
-const MODULES = ['POSIX', 'STDIO'];
 const NOTES_UNFOLDED = 2;
 
 const SNIPPET = `pip install tensorboard-plugin-darshan
@@ -17,8 +16,15 @@ from tensorboard_plugin_darshan import DarshanCallback
 model.fit(data, callbacks=[DarshanCallback(log_dir)])`;
 
 /** @param {Run} run */
-function describeRun({begin, duration_seconds: duration, live}) {
-  return [formatDate(begin), formatDuration(duration), live ? 'recording now' : '']
+function describeRun({kind, begin, duration_seconds: duration, processes, live}) {
+  const isLog = kind === 'log';
+  if (isLog && begin === null) return 'Darshan log, cannot be read';
+  return [
+    isLog ? `Darshan log, ${processes} ${processes === 1 ? 'process' : 'processes'}` : '',
+    formatDate(begin),
+    formatDuration(duration),
+    live ? 'recording now' : '',
+  ]
     .filter((text) => text && text !== UNKNOWN)
     .join(' · ');
 }
@@ -28,12 +34,25 @@ function createModuleChoice(app) {
   const select = h(
     'select',
     {id: 'module', 'aria-keyshortcuts': 'm'},
-    h('option', {value: ''}, 'All'),
-    ...MODULES.map((name) => h('option', {value: name}, name))
+    h('option', {value: ''}, 'All')
   );
   select.addEventListener('change', () => app.update({module: select.value}));
   const element = h('div', {class: 'field'}, h('label', {for: 'module'}, 'Module'), select);
-  return {element, select};
+  /**
+   * Offers the modules of the run, and the one in the address.
+   * @param {State} state
+   * @param {Run | undefined} run
+   */
+  function show({module}, run) {
+    const names = new Set([...(run?.modules ?? []), ...(module ? [module] : [])]);
+    const shown = [...select.options].slice(1).map(({value}) => value);
+    if (shown.join() !== [...names].join()) {
+      const options = [...names].map((name) => h('option', {value: name}, name));
+      select.replaceChildren(select.options[0], ...options);
+    }
+    select.value = module;
+  }
+  return {element, show};
 }
 
 /** @param {App} app */
@@ -144,7 +163,7 @@ export function createBar(app, openHelp) {
       state.run
     );
     status.textContent = run?.live ? 'recording' : '';
-    module.select.value = state.module;
+    module.show(state, run);
     chip.show(state, run);
     live.setAttribute('aria-checked', String(state.live));
   }

@@ -53,7 +53,13 @@ class Tab {
   /** @param {Partial<State>} patch */
   update(patch) {
     const next = {...this.#state, ...patch};
-    if (next.run !== this.#state.run) Object.assign(next, {start: null, end: null, search: ''});
+    if (next.run !== this.#state.run) {
+      const isThere = this.#answer?.runs
+        .find(({name}) => name === next.run)
+        ?.modules.includes(next.module);
+      const module = isThere ? next.module : '';
+      Object.assign(next, {start: null, end: null, search: '', module});
+    }
     const isOther = ['run', 'module', 'start', 'end', 'search'].some(
       (key) =>
         next[/** @type {keyof State} */ (key)] !== this.#state[/** @type {keyof State} */ (key)]

@@ -13,6 +13,7 @@ import {
   formatShare,
 } from './format.js';
 import {buildSparkline} from './sparkline.js';
+import {buildFacts} from './facts.js';
 import {buildTable} from './table.js';
 
 /** @typedef {import('./types.js').App} App */
@@ -104,19 +105,29 @@ function buildModules(modules) {
  * Who recorded: host, source, ranks, versions.
  * @param {OverviewAnswer} answer
  */
-function buildWho({job, recordings, run}) {
-  const hosts = [...new Set(recordings.map((recording) => recording.hostname ?? UNKNOWN))];
+function buildWho({job, kind, processes, recordings, run}) {
+  const named = recordings.map((recording) => recording.hostname ?? UNKNOWN);
+  const hosts = [...new Set(named)];
   const ranks = new Set(recordings.map((recording) => recording.rank)).size;
   const calls = job.extended === false ? "Darshan's own calls" : 'all calls';
+  const isLog = kind === 'log';
   /** @type {[string, unknown][]} */
   const items = [
     [
       'host',
-      hosts.slice(0, 3).join(', ') + (hosts.length > 3 ? ` and ${hosts.length - 3} more` : ''),
+      !isLog &&
+        hosts.slice(0, 3).join(', ') + (hosts.length > 3 ? ` and ${hosts.length - 3} more` : ''),
     ],
-    ['source', [job.source, job.source_version].filter(Boolean).join(' ') + `, ${calls}`],
-    ['processes', recordings.length],
-    ['ranks', job.world_size ?? ranks],
+    [
+      'source',
+      [job.source, job.source_version].filter(Boolean).join(' ') + (isLog ? '' : `, ${calls}`),
+    ],
+    ['logs', isLog && recordings.length > 1 && recordings.length],
+    ['job', isLog && job.job_id],
+    ['user', isLog && job.uid],
+    ['processes', isLog ? processes : recordings.length],
+    ['ranks', !isLog && (job.world_size ?? ranks)],
+    ['log format', job.format_version],
     ['begun', formatDate(job.begin)],
     ['python', job.python],
     ['keras', [job.keras, job.backend && `on ${job.backend}`].filter(Boolean).join(' ')],
@@ -165,6 +176,7 @@ export function createOverview(app) {
         h('ul', {class: 'cards', 'aria-label': 'Totals'}, ...answer.cards.map(buildCard)),
         answer.phases.length > 0 && buildPhases(answer),
         buildModules(answer.modules),
+        ...(answer.tables ?? []).map(buildFacts),
         definitionList(sentences),
         buildWho(answer)
       );

@@ -6,7 +6,7 @@ import {h, icon, morph} from './dom.js';
 import {cutStretch, moveStretch} from './state.js';
 
 /** @typedef {import('./types.js').App} App */
-/** @typedef {import('./types.js').FigureAnswer} FigureAnswer */
+/** @typedef {import('./types.js').TimelineAnswer} TimelineAnswer */
 
 /** @typedef {'earlier' | 'later' | 'in' | 'out'} Step */
 
@@ -53,16 +53,19 @@ function createButtons(app) {
 /** @param {App} app */
 export function createTimeline(app) {
   const place = figurePlace('Timeline: bandwidth, calls and calls in flight over time', 'timeline');
+  const ranks = figurePlace('Ranks over time: bandwidth of each rank', 'ranks');
   const below = h('div');
   let isFollowed = false;
   const block = new AnswerBlock(app, {
     label: 'Timeline',
     size: 'size-timeline',
     route: 'timeline',
-    isEmpty: (/** @type {FigureAnswer} */ answer) => !answer.figure.data.length,
+    isEmpty: (/** @type {TimelineAnswer} */ answer) => !answer.figure.data.length,
     async draw(body, answer, query) {
-      if (!place.isConnected) body.append(place, below);
+      if (!place.isConnected) body.append(place, ranks, below);
       await putFigure(app, place, answer.figure, query, true);
+      ranks.hidden = !answer.rank_figure.data.length;
+      if (!ranks.hidden) await putFigure(app, ranks, answer.rank_figure, query);
       morph(below, definitionList(answer.definitions));
       if (isFollowed) return;
       isFollowed = true;

@@ -30,6 +30,8 @@
  * @property {number} recordings
  * @property {string | null} source
  * @property {string[]} hostnames
+ * @property {string[]} modules
+ * @property {number | null} processes
  * @property {string[]} notes
  *
  * @typedef {object} RunsAnswer
@@ -96,10 +98,21 @@
  * @property {boolean} finished
  * @property {number} windows
  *
+ * @typedef {{title: string, unit: 'text' | 'count' | 'bytes' | 'seconds'}} FactColumn
+ *
+ * @typedef {object} FactTable a table that the server describes whole
+ * @property {string} name
+ * @property {string} title
+ * @property {FactColumn[]} columns
+ * @property {(string | number | null)[][]} rows
+ *
  * @typedef {object} OverviewParts
+ * @property {string} kind `recording` or `log`
+ * @property {number} [processes] of a log
+ * @property {FactTable[]} [tables] of a log
  * @property {number} duration_seconds
  * @property {Record<string, ModuleTotals>} modules
- * @property {number} busy_seconds
+ * @property {number | null} busy_seconds
  * @property {Card[]} cards
  * @property {Phase[]} phases
  * @property {{share: number | null, cache_share: number | null, definition: string}} seen
@@ -112,6 +125,7 @@
  * @property {Figure} figure
  * @property {string[]} definitions
  * @typedef {AnswerHead & FigureParts} FigureAnswer
+ * @typedef {FigureAnswer & {rank_figure: Figure}} TimelineAnswer
  *
  * @typedef {object} CommonSize
  * @property {string} module
@@ -140,6 +154,7 @@
  * @property {number} write_seconds
  * @property {number} metadata_seconds
  * @property {number} size_bytes
+ * @property {number | null} processes
  * @property {number | null} read_bandwidth
  * @property {number | null} write_bandwidth
  *

@@ -162,24 +162,6 @@ static PyObject *claim(PyObject *self, PyObject *unused)
     Py_RETURN_NONE;
 }
 
-static PyObject *drain_segments(PyObject *self, PyObject *unused)
-{
-    (void)self, (void)unused;
-    if (!begin_reading())
-        return NULL;
-    struct segment_chunk *chunks = recorder_drain_segments();
-    Py_ssize_t size = 0;
-    for (const struct segment_chunk *chunk = chunks; chunk != NULL; chunk = chunk->next)
-        size += chunk->n * (Py_ssize_t)sizeof(*chunk->segments);
-    PyObject *all = PyBytes_FromStringAndSize(NULL, size);
-    char *end = all ? PyBytes_AsString(all) : NULL;
-    for (const struct segment_chunk *chunk = chunks; end && chunk; chunk = chunk->next)
-        end = mempcpy(end, chunk->segments, chunk->n * sizeof(*chunk->segments));
-    segments_recycle(&recorder.segments, chunks);
-    recorder_end_reading();
-    return all;
-}
-
 static PyObject *status(PyObject *self, PyObject *unused)
 {
     (void)self, (void)unused;
@@ -190,7 +172,7 @@ static PyObject *status(PyObject *self, PyObject *unused)
     memcpy(arena, recorder.arena.path, sizeof(arena));
     double begin = recorder.begin_wall;
     long long begin_monotonic = atomic_load(&recorder.begin);
-    unsigned long long dropped = atomic_load(&recorder.segments.dropped);
+    unsigned long long dropped = atomic_load(&recorder.shared->segments.dropped);
     unsigned long long used = arena_used(&recorder.arena);
     recorder_end_reading();
     return Py_BuildValue("{sdsLsKsKsssssNsNsN}", "begin", begin, "begin_monotonic", begin_monotonic,
@@ -234,7 +216,6 @@ static PyMethodDef functions[] = {
     {"now", now, METH_NOARGS, NULL},
     {"mute", mute, METH_O, NULL},
     {"claim", claim, METH_NOARGS, NULL},
-    {"drain_segments", drain_segments, METH_NOARGS, NULL},
     {"status", status, METH_NOARGS, NULL},
     {"redirected", redirected, METH_NOARGS, NULL},
     {"hook_names", hook_names, METH_NOARGS, NULL},

@@ -177,6 +177,30 @@ static PyObject *drain_bins(PyObject *self, PyObject *arguments)
     return result;
 }
 
+/* Takes the traced accesses: their bytes, and how many found no room since the recording began. */
+static PyObject *drain_segments(PyObject *self, PyObject *arguments)
+{
+    int handle;
+    (void)self;
+    if (!PyArg_ParseTuple(arguments, "i:drain_segments", &handle))
+        return NULL;
+    struct view *view = begin_reading(handle, 0);
+    if (view == NULL)
+        return NULL;
+    size_t n;
+    uint64_t dropped;
+    struct segment *segments;
+    Py_BEGIN_ALLOW_THREADS
+    segments = snapshot_drain_segments(&view->arena, &n, &dropped);
+    end_reading(handle);
+    Py_END_ALLOW_THREADS
+    PyObject *result = Py_BuildValue("(y#K)", segments ? (const char *)segments : "",
+                                     (Py_ssize_t)(n * sizeof(*segments)),
+                                     (unsigned long long)dropped);
+    free(segments);
+    return result;
+}
+
 /* Views of other processes' arenas. */
 static PyObject *open_view(PyObject *self, PyObject *arguments)
 {
@@ -241,6 +265,7 @@ PyMethodDef reading_functions[] = {
     {"names", names, METH_VARARGS, NULL},
     {"totals", totals, METH_VARARGS, NULL},
     {"drain_bins", drain_bins, METH_VARARGS, NULL},
+    {"drain_segments", drain_segments, METH_VARARGS, NULL},
     {"open_view", open_view, METH_VARARGS, NULL},
     {"close_view", close_view, METH_VARARGS, NULL},
     {"view_facts", view_facts, METH_VARARGS, NULL},

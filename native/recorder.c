@@ -54,6 +54,7 @@ static int open_memory(const struct recorder_options *options)
         return error;
     }
     recorder.shared->modules = recorder.table.modules;
+    recorder.shared->segments.allowed = options->segments_max;
     return 0;
 }
 
@@ -84,8 +85,6 @@ int recorder_start(const struct recorder_options *options)
     recorder.exclusions = (struct exclusions){options->excluded, options->included,
                                               options->extended};
     recording_process = getpid();
-    memset(&recorder.segments, 0, sizeof(recorder.segments));
-    recorder.segments.allowed = options->segments_max;
     recorder.trace = options->segments_max > 0;
     mounts_read(&recorder.mounts);
     /* latecomers of the last recording may hold a lock; with new memory all are free */
@@ -183,16 +182,6 @@ void recorder_abandon(void)
     }
 }
 
-struct segment_chunk *recorder_drain_segments(void)
-{
-    for (int i = 0; i < SHARDS; i++) {
-        spin_acquire(&recorder.shared->shards[i].lock);
-        segments_flush(&recorder.segments, &recorder.shared->shards[i].segments);
-        spin_release(&recorder.shared->shards[i].lock);
-    }
-    return segments_take(&recorder.segments);
-}
-
 /* Files that a child inherits open, by name: their records are the parent's. */
 struct inherited {
     int fd;
@@ -235,8 +224,6 @@ void recorder_fork(void)
     arena_forget(&recorder.arena);
     recording_process = getpid();
     recorder.options.leads = false;
-    memset(&recorder.segments, 0, sizeof(recorder.segments));
-    recorder.segments.allowed = recorder.options.segments_max;
     records = records && open_memory(&recorder.options) == 0;
     for (size_t i = 0; i < n; i++) {
         if (records && list[i].name != NULL)

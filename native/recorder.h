@@ -37,6 +37,7 @@ struct shared {
     atomic_uint rings;        /* io_uring set-ups: their reads cannot be seen */
     atomic_uint programs;     /* other programs that were started; the last ones by name */
     char program_names[PROGRAMS][PROGRAM_NAME];
+    struct segments segments;
     struct shard shards[SHARDS];
 };
 _Static_assert(sizeof(struct shared) <= ARENA_LEADING - ARENA_HEAD, "the leading bytes hold it");
@@ -77,7 +78,6 @@ struct recorder {
     struct mounts mounts;
     struct arena arena;
     struct table table;
-    struct segments segments;
     struct shared *shared;
     atomic_uint next_shard;
     atomic_uint readers;      /* who look at records: a stop waits for them */
@@ -175,8 +175,5 @@ void recorder_end_reading(void);
 /* The same for who changes the recording; returns what `recorder_leave_quietly` is given. */
 unsigned recorder_enter_quietly(void);
 void recorder_leave_quietly(unsigned flags);
-
-/* Takes all traced accesses, while reading; they go back with `segments_recycle`. */
-struct segment_chunk *recorder_drain_segments(void);
 
 #endif

@@ -137,7 +137,8 @@ void report_transfer(struct report report, struct slot *slot, enum direction dir
         const struct segment segment = {
             slot->index,      direction,       order, offset, size, report.call.start,
             report.call.end, (uint64_t)pthread_self()};
-        segments_add(&recorder.segments, &recorder.arena, &entry.shard->segments, &segment);
+        segments_add(&recorder.shared->segments, &recorder.arena, &entry.shard->segments,
+                     &segment);
     }
     leave(entry);
 }

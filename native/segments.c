@@ -52,22 +52,15 @@ void segments_add(struct segments *segments, struct arena *arena, struct segment
 
 struct segment_chunk *segments_take(struct segments *segments)
 {
-    spin_acquire(&segments->lock);
     struct segment_chunk *taken = segments->full;
     segments->full = NULL;
-    spin_release(&segments->lock);
     return taken;
 }
 
-void segments_recycle(struct segments *segments, struct segment_chunk *chunks)
+void segments_recycle(struct segments *segments, struct segment_chunk *first,
+                      struct segment_chunk **end, uint64_t n)
 {
-    if (chunks == NULL)
-        return;
-    struct segment_chunk *last = chunks;
-    while (last->next != NULL)
-        last = last->next;
-    spin_acquire(&segments->lock);
-    last->next = segments->spare;
-    segments->spare = chunks;
-    spin_release(&segments->lock);
+    *end = segments->spare;
+    segments->spare = first;
+    atomic_fetch_add_explicit(&segments->allowed, n, memory_order_relaxed);
 }

@@ -1,6 +1,8 @@
 /* Traced accesses of the POSIX module, Darshan's DXT: each read and write with offset, length,
- * start, end and thread. Bounded; what does not fit is counted. A shard sets aside a chunk at a time,
- * so that the bound is exact but for what other shards have set aside and not yet used. */
+ * start, end and thread. Those that wait to be taken are bounded; what does not fit is counted. A
+ * shard sets aside a chunk at a time, so that the bound is exact but for what other shards have set
+ * aside and not yet used. All of it lies in the arena, where the process that leads can take it;
+ * pointers in it are the owner's. */
 #ifndef DARSHAN_SEGMENTS_H
 #define DARSHAN_SEGMENTS_H
 
@@ -33,7 +35,7 @@ struct segments {
     spin_lock lock;
     struct segment_chunk *full;
     struct segment_chunk *spare;
-    _Atomic uint64_t allowed; /* segments that may still be kept */
+    _Atomic uint64_t allowed; /* segments that may still be kept before some are taken */
     _Atomic uint64_t dropped;
 };
 
@@ -42,8 +44,11 @@ void segments_add(struct segments *segments, struct arena *arena, struct segment
                   const struct segment *segment);
 /* Hands over a shard's unfinished chunk. */
 void segments_flush(struct segments *segments, struct segment_chunk **chunk);
-/* Takes all handed-over chunks; they go back with `segments_recycle`. */
+
+/* For who holds the lock: takes all handed-over chunks. They go back with `segments_recycle`, as a
+ * list from `first` to the one whose `next` is `end`, which held `n` segments. */
 struct segment_chunk *segments_take(struct segments *segments);
-void segments_recycle(struct segments *segments, struct segment_chunk *chunks);
+void segments_recycle(struct segments *segments, struct segment_chunk *first,
+                      struct segment_chunk **end, uint64_t n);
 
 #endif

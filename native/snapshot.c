@@ -257,6 +257,62 @@ void snapshot_drain_bins(struct arena_view *view, enum module module, int64_t be
     }
 }
 
+static struct segment_chunk *chunk_at(const struct arena_view *view, struct segment_chunk *chunk)
+{
+    return chunk && reaches(view, chunk, sizeof(*chunk)) ? arena_view_at(view, chunk) : NULL;
+}
+
+/* Hands over the chunks that shards are filling; those of a shard that cannot be locked stay. */
+static void hand_over(const struct arena_view *view, bool alive)
+{
+    struct shared *shared = shared_of(view->base);
+    for (int i = 0; i < SHARDS; i++) {
+        struct shard *shard = &shared->shards[i];
+        bool acquired = acquire(view, &shard->lock);
+        struct segment_chunk *chunk = acquired || !alive ? chunk_at(view, shard->segments) : NULL;
+        bool inner = chunk != NULL && acquire(view, &shared->segments.lock);
+        if (inner || (chunk != NULL && !alive)) {
+            atomic_fetch_add_explicit(&shared->segments.allowed, chunk->room - chunk->n,
+                                      memory_order_relaxed);
+            chunk->next = shared->segments.full;
+            shared->segments.full = shard->segments;
+            shard->segments = NULL;
+        }
+        release(&shared->segments.lock, inner);
+        release(&shard->lock, acquired);
+    }
+}
+
+struct segment *snapshot_drain_segments(struct arena_view *view, size_t *n, uint64_t *dropped)
+{
+    arena_view_refresh(view);
+    struct segments *segments = &shared_of(view->base)->segments;
+    bool alive = arena_view_is_alive(view);
+    *n = 0;
+    *dropped = atomic_load(&segments->dropped);
+    hand_over(view, alive);
+    bool acquired = acquire(view, &segments->lock);
+    struct segment_chunk *first = acquired || !alive ? segments_take(segments) : NULL;
+    release(&segments->lock, acquired);
+    struct segment_chunk *last = NULL;
+    for (struct segment_chunk *chunk = first; (chunk = chunk_at(view, chunk)) != NULL;
+         chunk = chunk->next) {
+        *n += chunk->n;
+        last = chunk;
+    }
+    struct segment *copies = *n > 0 ? malloc(*n * sizeof(*copies)) : NULL, *end = copies;
+    for (struct segment_chunk *chunk = first; end && (chunk = chunk_at(view, chunk)) != NULL;
+         chunk = chunk->next)
+        end = mempcpy(end, chunk->segments, chunk->n * sizeof(*end));
+    acquired = last != NULL && acquire(view, &segments->lock);
+    if (acquired)
+        segments_recycle(segments, first, &last->next, *n);
+    release(&segments->lock, acquired);
+    if (copies == NULL)
+        *n = 0;
+    return copies;
+}
+
 char *snapshot_names(struct arena_view *view, enum module module, const uint32_t *places, size_t n)
 {
     uint32_t slots = snapshot_slots(view, module);

@@ -52,6 +52,10 @@ void snapshot_totals(struct arena_view *view, enum module module, struct totals 
 void snapshot_drain_bins(struct arena_view *view, enum module module, int64_t begin, int64_t now,
                          struct bins *into, double idle[BINS_MAX]);
 
+/* Takes the traced accesses so far, in no order, into memory that the caller frees; NULL for none.
+ * `dropped`: how many found no room since the recording began. */
+struct segment *snapshot_drain_segments(struct arena_view *view, size_t *n, uint64_t *dropped);
+
 /* Copies the names of the records at `places`, each with its NUL, one after the other, into memory
  * that the caller frees. NULL with errno: ERANGE where there is no such record, or ENOMEM. */
 char *snapshot_names(struct arena_view *view, enum module module, const uint32_t *places, size_t n);

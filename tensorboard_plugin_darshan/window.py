@@ -31,9 +31,13 @@ FILE_COLUMNS: Final = (
     "write_nanoseconds",
     "metadata_nanoseconds",
     "size_bytes",
+    "processes",
 )
-"""Columns of a table of files. All add up over windows except `size_bytes`, the highest byte
-touched so far plus one, whose maximum counts."""
+"""Columns of a table of files. All add up over windows except `MAXIMUM_COLUMNS`, whose maximum
+counts: `size_bytes`, the highest byte touched so far plus one, and `processes`, how many processes
+used the file so far (0 where nobody counted, as in recordings of older versions)."""
+
+MAXIMUM_COLUMNS: Final = ("size_bytes", "processes")
 
 BIN_COLUMNS: Final = (
     "read_bytes",
@@ -71,7 +75,6 @@ SLOWEST_PER_BIN: Final = 3
 
 PROCESS_IO: Final = ("rchar", "wchar", "read_bytes", "write_bytes")
 """The kernel's own counts in `/proc/self/io`, differences over the window."""
-
 
 PROCESS_COLUMNS: Final = (
     "pid",
@@ -190,6 +193,7 @@ class Window:
         phase: the phase it lies in, e.g. `train`; empty outside all phases.
         epoch: training epoch from 0, or -1.
         step: training step at its end, or -1.
+        wait_seconds: how long the training waited for input, -1 when nobody said so.
         modules: Darshan module's name → its part.
         names: record id → path, for ids that this window is the first to mention. Directories of
             `ModuleWindow.folded` end in a slash.
@@ -210,9 +214,12 @@ class Window:
     process_io: Int64Array = field(default_factory=lambda: np.full(len(PROCESS_IO), -1))
     processes: Int64Array = field(default_factory=lambda: _empty(0, len(PROCESS_COLUMNS)))
     notes: tuple[str, ...] = ()
+    wait_seconds: float = -1.0
 
 
-_SCALARS: Final = ("sequence", "start_seconds", "end_seconds", "phase", "epoch", "step")
+_SCALARS: Final = (
+    *("sequence", "start_seconds", "end_seconds", "phase", "epoch", "step", "wait_seconds"),
+)
 _PARTS: Final = {"bins": BinSeries, "files": FileTable, "folded": FileTable, "slow": SlowFiles}
 _FIELDS: Final = {
     kind: tuple(item.name for item in fields(kind)) for kind in (ModuleWindow, *_PARTS.values())
@@ -240,7 +247,17 @@ def _restore(kind: type[Any], prefix: str, values: Mapping[str, Any]) -> Any:
             arguments[name] = _restore(parts[name], key, values)
         elif key in values:
             arguments[name] = values[key]
+    if kind is FileTable and "values" in arguments:
+        arguments["values"] = _widen(arguments["values"])
     return kind(**arguments)
+
+
+def _widen(rows: Any) -> Any:
+    """Rows of a table of files with zeros for the columns that an older version did not have."""
+    if not isinstance(rows, np.ndarray) or rows.ndim != 2:
+        return rows
+    missing = len(FILE_COLUMNS) - rows.shape[1]
+    return np.pad(rows, ((0, 0), (0, missing))) if 0 < missing < len(FILE_COLUMNS) else rows
 
 
 def encode(window: Window) -> bytes:
@@ -272,7 +289,7 @@ def decode(data: bytes) -> Window:
         values = {**meta["parts"], **arrays}
         names = payload.decode_strings(arrays["names"])
         return Window(
-            **{name: meta[name] for name in _SCALARS},
+            **{name: meta[name] for name in _SCALARS if name in meta},
             notes=tuple(meta["notes"]),
             modules={name: _restore(ModuleWindow, name, values) for name in meta["modules"]},
             names=dict(zip(arrays["name_ids"].tolist(), names, strict=True)),

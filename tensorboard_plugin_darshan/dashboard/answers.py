@@ -11,14 +11,18 @@ from tensorboard_plugin_darshan.dashboard import (
     distributions,
     figures,
     file_table,
+    log_overview,
+    ranks,
     timeline_figure,
 )
 from tensorboard_plugin_darshan.dashboard import overview as overview_lib
 from tensorboard_plugin_darshan.dashboard import timeline as timeline_lib
 from tensorboard_plugin_darshan.dashboard.format import plural, seconds
+from tensorboard_plugin_darshan.dashboard.log_run import TIMELINES, LogRun
 from tensorboard_plugin_darshan.dashboard.query import PageQuery
 from tensorboard_plugin_darshan.dashboard.selection import Selection
 from tensorboard_plugin_darshan.dashboard.theme import THEMES
+from tensorboard_plugin_darshan.modules import SHOWN, sizes
 
 Answer = dict[str, Any]
 
@@ -47,12 +51,15 @@ _SIZE_DEFINITIONS: Final = (
 
 def overview(selection: Selection, now: float) -> Answer:
     """Answer of `/overview`; `now` in seconds since 1970."""
-    run = selection.run
+    run, answer = selection.run, overview_lib.overview(selection)
+    if isinstance(run, LogRun):
+        answer |= log_overview.overview(selection, answer)
     return {
         **_head(selection, overview_lib.overview_notes(selection)),
+        "kind": run.kind,
         "begin": run.begin,
         "live": run.is_live(now),
-        **overview_lib.overview(selection),
+        **answer,
     }
 
 
@@ -70,12 +77,31 @@ def timeline(selection: Selection, theme: str) -> Answer:
         if not any(values.any() for values in line.sums.values()):
             notes.append(f"No calls{_of_module(selection)} in this stretch.")
     return {
-        **_head(selection, notes),
+        **_head(selection, [*_source_notes(selection), *notes]),
         "figure": figure,
+        "rank_figure": _ranks(selection, theme),
         "bin_seconds": line.bin_seconds if line else None,
         "bins": len(line.edges) - 1 if line else 0,
         "definitions": list(_TIMELINE_DEFINITIONS),
     }
+
+
+def _source_notes(selection: Selection) -> list[str]:
+    """What a log's timeline rests on; a recording knows the time of every call."""
+    run = selection.run
+    if not isinstance(run, LogRun):
+        return []
+    names = [name for name in selection.base if name in run.modules]
+    return [
+        TIMELINES[source].format(modules=", ".join(of)) for source, of in run.sources(names).items()
+    ]
+
+
+def _ranks(selection: Selection, theme: str) -> Answer:
+    grid = ranks.rank_grid(selection)
+    if grid is None or selection.range is None:
+        return figures.empty_figure()
+    return ranks.rank_figure(grid, selection.range, THEMES[theme], _revision(selection))
 
 
 def file_bandwidth(selection: Selection, theme: str) -> Answer:
@@ -129,14 +155,22 @@ def access_sizes(selection: Selection, theme: str) -> Answer:
 
 def _size_notes(selection: Selection, found: distributions.AccessSizes) -> list[str]:
     notes = []
-    if selection.modules == ("STDIO",):
+    sized = ", ".join(distributions.sized_modules(selection))
+    only = selection.modules[0] if len(selection.modules) == 1 else ""
+    if only in SHOWN and sizes(SHOWN[only]) is None:
         notes.append(
-            "STDIO has no counters of access sizes; only POSIX does. Choose POSIX or all modules."
+            f"{only} has no counters of access sizes; only POSIX does. Choose POSIX or all modules."
+            if only == "STDIO"
+            else f"{only} has no counters of access sizes. Choose another module."
         )
     elif selection.counted and not found.counts.any():
-        notes.append("No POSIX read or write in this stretch.")
-    elif "STDIO" in selection.modules:
-        notes.append("Only POSIX accesses: STDIO has no counters of access sizes.")
+        notes.append(f"No {sized or 'POSIX'} read or write in this stretch.")
+    elif "STDIO" in selection.base:
+        notes.append(f"Only {sized} accesses: STDIO has no counters of access sizes.")
+    if sized and "POSIX" not in sized and found.counts.any():
+        notes.append(f"{sized} has no counters of patterns; only POSIX does.")
+    if isinstance(selection.run, LogRun) and found.common:
+        notes.append("Most common sizes: a log keeps the four most frequent ones of each record.")
     if found.surplus:
         notes.append(
             f"Counts of common sizes may be up to {found.surplus} too high, because only the most "
@@ -168,6 +202,10 @@ def _head(selection: Selection, notes: list[str]) -> Answer:
     sentences = analysis.data_notes(run)
     if span is None:
         sentences.append(_nothing(selection))
+    elif isinstance(run, LogRun) and not selection.is_whole:
+        sentences.append(
+            "A log has one total for the whole job: only the timeline is restricted to the stretch."
+        )
     return {
         "run": run.name,
         "range": {"start": span[0], "end": span[1]} if span else None,
@@ -177,7 +215,10 @@ def _head(selection: Selection, notes: list[str]) -> Answer:
 
 
 def _nothing(selection: Selection) -> str:
-    if not any(len(recording.windows) for recording in selection.run.recordings):
+    run = selection.run
+    if not any(len(recording.windows) for recording in run.recordings):
+        if isinstance(run, LogRun):
+            return "There is nothing to show of this log."
         return "Nothing recorded yet: the first window comes a few seconds after the begin."
     if selection.is_whole:
         return "Nothing was recorded."

@@ -12,7 +12,7 @@ from tensorboard_plugin_darshan.dashboard import columns
 from tensorboard_plugin_darshan.dashboard.run import Recording
 from tensorboard_plugin_darshan.dashboard.selection import Selection
 from tensorboard_plugin_darshan.modules import SHOWN
-from tensorboard_plugin_darshan.window import FILE_COLUMNS
+from tensorboard_plugin_darshan.window import FILE_COLUMNS, MAXIMUM_COLUMNS
 
 Array = columns.Array
 
@@ -30,12 +30,13 @@ SORT_COLUMNS: Final = (
     "write_seconds",
     "metadata_seconds",
     "size_bytes",
+    "processes",
     "read_bandwidth",
     "write_bandwidth",
 )
 
 _MEMO_SIZE: Final = 4
-_ADDITIVE: Final = tuple(name for name in FILE_COLUMNS if name != "size_bytes")
+_ADDITIVE: Final = tuple(name for name in FILE_COLUMNS if name not in MAXIMUM_COLUMNS)
 
 
 @dataclass(frozen=True)
@@ -170,10 +171,11 @@ def _recording_rows(
     for name in _ADDITIVE:
         weights = np.concatenate([table[name] for table in tables])
         values[name] = np.bincount(file, weights, minlength=n)[used]
-    largest = np.zeros(n)
-    sizes = np.concatenate([table["size_bytes"] for table in tables])
-    np.maximum.at(largest, file, sizes.astype(np.float64))
-    values["size_bytes"] = largest[used]
+    for name in MAXIMUM_COLUMNS:
+        largest = np.zeros(n)
+        column = np.concatenate([table[name] for table in tables])
+        np.maximum.at(largest, file, column.astype(np.float64))
+        values[name] = largest[used]
     names = recording.index.paths
     return [names[place] for place in used.tolist()], values
 
@@ -190,7 +192,7 @@ def _merge(
     for name in FILE_COLUMNS:
         parts = np.concatenate([np.zeros(0), *(part[name] for _, part in found)])
         values[name] = np.zeros(len(places))
-        combine = np.add if name in _ADDITIVE else np.maximum
+        combine = np.maximum if name == "size_bytes" else np.add
         combine.at(values[name], owner, parts)
     return list(places), values
 
@@ -198,6 +200,7 @@ def _merge(
 def _shown(values: dict[str, Array]) -> dict[str, Array]:
     """The columns in the units and the order in which they are shown."""
     shown = dict(values)
+    shown["processes"] = np.where(values["processes"] > 0, values["processes"], np.nan)
     shown["bytes"] = values["bytes_read"] + values["bytes_written"]
     for kind in ("read", "write", "metadata"):
         shown[f"{kind}_seconds"] = values[f"{kind}_nanoseconds"] / 1e9

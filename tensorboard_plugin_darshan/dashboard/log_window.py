@@ -82,6 +82,8 @@ def file_table(name: str, records: Records) -> FileTable:
     for i, column in enumerate(FILE_COLUMNS):
         if column == "size_bytes":
             np.maximum.at(values[:, i], owner, _sizes(modules.SHOWN[name], records))
+        elif column == "processes":
+            continue
         elif column in _COUNTS:
             np.add.at(values[:, i], owner, quantity(name, column, records))
         else:

@@ -41,6 +41,19 @@ class _Known:
     entries: tuple[Entry, ...]
 
 
+def roots(context: Any) -> dict[str, Path]:
+    """Directories on this machine below which TensorBoard looks for runs, by prefix of names."""
+    flags = getattr(context, "flags", None)
+    logdir = getattr(context, "logdir", None) or getattr(flags, "logdir", None) or ""
+    spec = getattr(flags, "logdir_spec", None) or ""
+    found = {} if not logdir or spec else {"": logdir}
+    for part in filter(None, spec.split(",")):
+        name, colon, path = part.partition(":")
+        is_named = bool(colon) and "/" not in name and not path.startswith("//")
+        found[name if is_named else ""] = path if is_named else part
+    return {prefix: Path(path).expanduser() for prefix, path in found.items() if "://" not in path}
+
+
 class LogStore:
     """The runs that logs make. All methods may be called from any thread.
 

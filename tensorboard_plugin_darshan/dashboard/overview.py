@@ -62,7 +62,15 @@ def overview(selection: Selection) -> dict[str, Any]:
         "modules": {name: asdict(total) for name, total in totals.items()},
         "busy_seconds": analysis.busy_seconds(selection),
         "zero_byte_calls": zero_byte_calls,
-        "cards": _cards(totals, seen, file_histograms(selection), line, duration, zero_byte_calls),
+        "cards": _cards(
+            totals,
+            selection.base,
+            seen,
+            file_histograms(selection),
+            line,
+            duration,
+            zero_byte_calls,
+        ),
         "sparklines": _sparklines(line),
         "phases": [_phase(phase) for phase in analysis.phases(selection)],
         "seen": {
@@ -91,13 +99,14 @@ def overview_notes(selection: Selection) -> list[str]:
 
 def _cards(
     totals: Mapping[str, Totals],
+    base: tuple[str, ...],
     seen: Seen,
     files: Histograms,
     line: Timeline | None,
     duration: float,
     zero_byte_calls: int | None,
 ) -> list[dict[str, Any]]:
-    values = list(totals.values())
+    values = [total for name, total in totals.items() if name in base]
     read = sum(total.bytes_read for total in values)
     written = sum(total.bytes_written for total in values)
     accesses = sum(total.reads + total.writes for total in values)

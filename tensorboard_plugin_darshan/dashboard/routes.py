@@ -14,7 +14,7 @@ from tensorboard.backend import http_util
 from tensorboard.plugins import base_plugin
 
 import tensorboard_plugin_darshan
-from tensorboard_plugin_darshan import metadata
+from tensorboard_plugin_darshan import counters, metadata
 from tensorboard_plugin_darshan.dashboard import answers, query, static_files
 from tensorboard_plugin_darshan.dashboard.events import (
     DataUnavailableError,
@@ -22,6 +22,8 @@ from tensorboard_plugin_darshan.dashboard.events import (
     RunSummary,
     UnknownRunError,
 )
+from tensorboard_plugin_darshan.dashboard.logs import LogStore
+from tensorboard_plugin_darshan.dashboard.logs import roots as log_roots
 from tensorboard_plugin_darshan.dashboard.run import Run
 
 _DAY_SECONDS: Final = 24 * 3600
@@ -33,8 +35,10 @@ NO_RUNS: Final = (
     "No recording below the log directory yet. Add DarshanCallback(log_dir) to the callbacks of "
     "model.fit, or run any loop inside `with DarshanMonitor(log_dir):` (both from "
     "tensorboard_plugin_darshan), with a log_dir that TensorBoard's --logdir contains. The run "
-    "shows up here a few seconds after the training begins."
+    "shows up here a few seconds after the training begins. Darshan's own logs (*.darshan) "
+    "below the log directory are shown too."
 )
+LOOKING: Final = "Still looking through the log directory; reload in a moment."
 
 
 class UnavailableError(errors.PublicError):  # type: ignore[misc]
@@ -66,8 +70,9 @@ class DarshanPlugin(base_plugin.TBPlugin):  # type: ignore[misc]
     plugin_name = metadata.PLUGIN_NAME
 
     def __init__(self, context: base_plugin.TBContext) -> None:
-        """Keeps the data provider; everything else happens on the first request."""
+        """Keeps the data provider and where logs lie; everything else happens on request."""
         self._store = RunStore(context.data_provider)
+        self._logs = LogStore(log_roots(context))
         self._plotly = static_files.CompressedPlotly()
 
     def get_plugin_apps(self) -> dict[str, Any]:
@@ -88,10 +93,8 @@ class DarshanPlugin(base_plugin.TBPlugin):  # type: ignore[misc]
         return {path: _application(method) for path, method in routes.items()}
 
     def is_active(self) -> bool:
-        """Whether there is data; False without looking, as TensorBoard asks only when it knows
-        of no summary of this plugin.
-        """
-        return False
+        """Whether there are logs; TensorBoard asks only when it knows of no recording."""
+        return self._logs.has_any
 
     def frontend_metadata(self) -> base_plugin.FrontendMetadata:
         """Where the frontend begins and what the tab is called."""
@@ -101,17 +104,21 @@ class DarshanPlugin(base_plugin.TBPlugin):  # type: ignore[misc]
 
     def runs_impl(self, ctx: Any, experiment: str, now: float) -> dict[str, Any]:
         """Answer of `/runs`; `now` in seconds since 1970."""
-        runs = [_run_entry(run) for run in self._store.list_runs(ctx, experiment, now)]
+        recorded = self._store.list_runs(ctx, experiment, now)
+        names = {run.name for run in recorded}
+        runs = [query.finite(_run_entry(run)) for run in recorded]
+        runs += [entry for entry in self._logs.entries() if entry["name"] not in names]
+        runs.sort(key=lambda run: (-(run["begin"] or 0.0), run["name"]))
         return {
             "runs": runs,
-            "notes": [] if runs else [NO_RUNS],
+            "notes": [] if runs else [LOOKING if self._logs.is_looking_first else NO_RUNS],
             "plotly": static_files.plotly_url(),
             "version": tensorboard_plugin_darshan.__version__,
         }
 
     @route
     def _runs_route(self, request: Request) -> Any:
-        return query.finite(self.runs_impl(*_where(request), time.time()))
+        return self.runs_impl(*_where(request), time.time())
 
     @route
     def _overview_route(self, request: Request) -> Any:
@@ -141,7 +148,12 @@ class DarshanPlugin(base_plugin.TBPlugin):  # type: ignore[misc]
         return answer(wanted.select(self._load(request, wanted)), theme)
 
     def _load(self, request: Request, wanted: query.Query) -> Run:
-        return self._store.load(*_where(request), wanted.run)
+        try:
+            return self._store.load(*_where(request), wanted.run)
+        except UnknownRunError:
+            if not self._logs.knows(wanted.run):
+                raise
+        return self._logs.load(wanted.run)
 
     def _static_route(self, name: str, request: Request) -> Response:
         try:
@@ -189,6 +201,8 @@ def _run_entry(run: RunSummary) -> dict[str, Any]:
         "live": run.live,
         "recordings": run.recordings,
         "source": first.get("source"),
+        "modules": list(counters.LAYOUTS),
+        "processes": run.recordings,
         "hostnames": list(dict.fromkeys(host for host in hosts if isinstance(host, str))),
         "notes": list(run.notes),
     }

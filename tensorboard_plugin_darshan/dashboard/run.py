@@ -53,6 +53,7 @@ class Windows:
         sequence: `[n] int64`, strictly rising.
         start, end: `[n] float64`, seconds since the recording began.
         epoch, step: `[n] int64`.
+        wait: `[n] float64`, seconds that the training waited for input, -1 where not known.
         phase: `[n] object`, names of phases.
         process_io: `[n, len(PROCESS_IO)] int64`.
         modules: name → columns, in the order they are shown.
@@ -65,6 +66,7 @@ class Windows:
     end: Array
     epoch: Array
     step: Array
+    wait: Array
     phase: Array
     process_io: Array
     modules: Mapping[str, columns.ModuleColumns]
@@ -86,6 +88,7 @@ _SCALARS = (
     ("end", "end_seconds", np.float64),
     ("epoch", "epoch", np.int64),
     ("step", "step", np.int64),
+    ("wait", "wait_seconds", np.float64),
     ("phase", "phase", object),
 )
 

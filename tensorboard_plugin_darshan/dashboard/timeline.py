@@ -8,6 +8,7 @@ from typing import Any, Final
 import numpy as np
 
 from tensorboard_plugin_darshan.dashboard import columns
+from tensorboard_plugin_darshan.dashboard.log_run import LogRun
 from tensorboard_plugin_darshan.dashboard.selection import Selection
 from tensorboard_plugin_darshan.window import BIN_COLUMNS
 
@@ -28,6 +29,7 @@ class Timeline:
         seconds: `[n_bins] float64`, how much of each bin lies within the run.
         sums: one of `BIN_COLUMNS` → `[n_bins] float64`, added over modules and recordings.
         recordings: number of recordings that did anything.
+        busy_is_known: `busy_nanoseconds` says something.
     """
 
     bin_seconds: float
@@ -35,6 +37,7 @@ class Timeline:
     seconds: Array
     sums: dict[str, Array]
     recordings: int
+    busy_is_known: bool = True
 
     @property
     def read_bandwidth(self) -> Array:
@@ -91,7 +94,8 @@ def timeline(
     active = sum(bool(mask.any()) for mask in selection.masks)
     inside = np.diff(np.minimum(edges / _NANO, selection.run.duration))
     seconds = np.maximum(inside, width / _NANO / 10)
-    return Timeline(width / _NANO, edges / _NANO, seconds, sums, active)
+    known = not isinstance(selection.run, LogRun) or selection.run.busy_is_known(selection.base)
+    return Timeline(width / _NANO, edges / _NANO, seconds, sums, active, known)
 
 
 def _width(selection: Selection, start: int, end: int, max_bins: int) -> int:

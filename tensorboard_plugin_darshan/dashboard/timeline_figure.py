@@ -114,6 +114,8 @@ def _row(
 
 
 def _in_flight_texts(line: Timeline) -> list[str]:
+    if not line.busy_is_known:
+        return [significant(calls) for calls in line.in_flight.tolist()]
     return [
         f"{significant(calls)}, busy {percent(busy)}"
         for calls, busy in zip(line.in_flight.tolist(), line.busy.tolist(), strict=True)

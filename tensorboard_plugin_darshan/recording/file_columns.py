@@ -12,7 +12,7 @@ from tensorboard_plugin_darshan.recording.records import ModuleArrays
 from tensorboard_plugin_darshan.window import Int64Array
 
 COLUMN: Final = {name: i for i, name in enumerate(window.FILE_COLUMNS)}
-ADDITIVE: Final = np.array([column != "size_bytes" for column in window.FILE_COLUMNS])
+ADDITIVE: Final = np.array([c not in window.MAXIMUM_COLUMNS for c in window.FILE_COLUMNS])
 """Mask over `window.FILE_COLUMNS` of what adds up over windows and processes."""
 
 _METADATA_CALLS: Final = {
@@ -41,7 +41,9 @@ _PLAIN_HISTOGRAMS: Final = tuple(
 
 
 def file_columns(module: str, arrays: ModuleArrays) -> Int64Array:
-    """The columns `[n, len(window.FILE_COLUMNS)] int64` of records, since the recording began."""
+    """The columns `[n, len(window.FILE_COLUMNS)] int64` of one process's records, since the
+    recording began; `processes` is left to whoever sees all of them.
+    """
     layout = counters.LAYOUTS[module]
 
     def ints(name: str) -> Int64Array:
@@ -65,6 +67,7 @@ def file_columns(module: str, arrays: ModuleArrays) -> Int64Array:
             np.where(ints("BYTES_READ") > 0, ints("MAX_BYTE_READ") + 1, 0),
             np.where(ints("BYTES_WRITTEN") > 0, ints("MAX_BYTE_WRITTEN") + 1, 0),
         ),
+        "processes": np.zeros(len(arrays.ids), np.int64),
     }
     return np.stack([columns[name] for name in window.FILE_COLUMNS], axis=1)
 

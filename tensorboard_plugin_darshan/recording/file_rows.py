@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 
@@ -10,6 +11,11 @@ from tensorboard_plugin_darshan import window
 from tensorboard_plugin_darshan.recording import file_columns
 from tensorboard_plugin_darshan.recording.records import ModuleArrays
 from tensorboard_plugin_darshan.window import Int64Array, UInt64Array
+
+
+_PROCESSES: Final = file_columns.COLUMN["processes"]
+_SUMMED: Final = np.array([column != "size_bytes" for column in window.FILE_COLUMNS])
+"""Mask of what adds up over processes: each counts a file once, when it first uses it."""
 
 
 class _IdIndex:
@@ -56,7 +62,8 @@ class Change:
         ids: `[n] uint64` record ids.
         rows: `[n] int64` rows of the files.
         names: `n` paths.
-        columns: `[n, len(window.FILE_COLUMNS)] int64` differences.
+        columns: `[n, len(window.FILE_COLUMNS)] int64` differences; `processes` is how many used the
+            file for the first time, after `FileRows.apply` how many used it so far.
     """
 
     ids: UInt64Array
@@ -110,9 +117,11 @@ class FileRows:
         process = self._processes.setdefault(key, _ProcessRows())
         rows = self._find_rows(process, arrays)
         now = file_columns.file_columns(module, arrays)
-        change = np.where(file_columns.ADDITIVE, now - process.columns[arrays.places], now)
+        before = process.columns[arrays.places]
+        change = np.where(file_columns.ADDITIVE, now - before, now)
         process.columns[arrays.places] = now
         active = np.any(change[:, file_columns.ADDITIVE] != 0, axis=1)
+        change[:, _PROCESSES] = active & ~np.any(before[:, file_columns.ADDITIVE] != 0, axis=1)
         if active.all():
             return Change(arrays.ids, rows, list(arrays.names), change)
         names = [name for name, is_active in zip(arrays.names, active, strict=True) if is_active]
@@ -126,8 +135,9 @@ class FileRows:
         """Adds up changes of several processes; returns them by file."""
         change = changes[0] if len(changes) == 1 else _merge(changes)
         before = self._columns[change.rows]
-        after = _combine(before, change.columns)
+        after = np.where(_SUMMED, before + change.columns, np.maximum(before, change.columns))
         self._columns[change.rows] = after
+        change.columns[:, _PROCESSES] = after[:, _PROCESSES]
         places, old = file_columns.histogram_places(after), self._places[change.rows]
         self.histograms = (
             self.histograms
@@ -139,17 +149,13 @@ class FileRows:
         return change
 
 
-def _combine(one: Int64Array, other: Int64Array) -> Int64Array:
-    return np.where(file_columns.ADDITIVE, one + other, np.maximum(one, other))
-
-
 def _merge(changes: list[Change]) -> Change:
     rows = np.concatenate([change.rows for change in changes])
     kept, first, inverse = np.unique(rows, return_index=True, return_inverse=True)
     all_columns = np.concatenate([change.columns for change in changes])
     columns = np.zeros((len(kept), all_columns.shape[1]), np.int64)
-    np.add.at(columns, inverse, np.where(file_columns.ADDITIVE, all_columns, 0))
-    np.maximum.at(columns, inverse, np.where(file_columns.ADDITIVE, 0, all_columns))
+    np.add.at(columns, inverse, np.where(_SUMMED, all_columns, 0))
+    np.maximum.at(columns, inverse, np.where(_SUMMED, 0, all_columns))
     names = [name for change in changes for name in change.names]
     ids = np.concatenate([change.ids for change in changes])
     return Change(ids[first], kept, [names[i] for i in first.tolist()], columns)

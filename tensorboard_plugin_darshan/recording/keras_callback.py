@@ -23,6 +23,9 @@ from tensorboard_plugin_darshan.recording.options import Source, Trace, UpdateFr
 from tensorboard_plugin_darshan.recording.recorder import Recorder
 
 
+_FETCHES_BETWEEN_HOOKS = keras.backend.backend() == "torch"
+
+
 class DarshanCallback(keras.callbacks.Callback):  # type: ignore[misc]
     """Records the file access of `fit`, `evaluate` and `predict`, for any Keras backend.
 
@@ -102,6 +105,7 @@ class DarshanCallback(keras.callbacks.Callback):  # type: ignore[misc]
             "cutter": cutter,
         }
         self._depth = 0
+        self._is_waiting = False
         self._step = 0
         self._steps_before_epoch = 0
         self._is_aside = False
@@ -119,6 +123,7 @@ class DarshanCallback(keras.callbacks.Callback):  # type: ignore[misc]
         """
         super().set_model(model)
         self._depth = 0
+        self._wait(False)
 
     def on_train_begin(self, logs: Any = None) -> None:
         """Begins to record, or goes on."""
@@ -138,13 +143,24 @@ class DarshanCallback(keras.callbacks.Callback):  # type: ignore[misc]
         elif self._monitor is not None:
             self._monitor.end_phase()
             self._monitor.begin_phase("train", int(epoch))
+        self._wait(True)
+
+    def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
+        """No batch of the epoch is waited for any more."""
+        self._wait(False)
+
+    def on_train_batch_begin(self, batch: int, logs: Any = None) -> None:
+        """The batch has come."""
+        self._wait(False)
 
     def on_train_batch_end(self, batch: int, logs: Any = None) -> None:
-        """Notes the step."""
+        """Notes the step; the next batch is waited for."""
         self._note_step(self._steps_before_epoch + int(batch) + 1)
+        self._wait(True)
 
     def on_test_begin(self, logs: Any = None) -> None:
         """The phase `validation` or `evaluate` begins."""
+        self._wait(False)
         self._begin("evaluate" if self._depth == 0 else "validation")
 
     def on_test_end(self, logs: Any = None) -> None:
@@ -161,7 +177,7 @@ class DarshanCallback(keras.callbacks.Callback):  # type: ignore[misc]
 
     def __getstate__(self) -> dict[str, Any]:
         """A copy has no recording yet."""
-        return {**self.__dict__, "_monitor": None, "_depth": 0}
+        return {**self.__dict__, "_monitor": None, "_depth": 0, "_is_waiting": False}
 
     def _begin(self, phase: str = "", epoch: int = -1) -> None:
         is_gone = self._monitor is None or self._monitor.is_displaced
@@ -184,6 +200,18 @@ class DarshanCallback(keras.callbacks.Callback):  # type: ignore[misc]
             self._monitor.pause()
         else:
             self._monitor.end_phase()
+
+    def _wait(self, is_waiting: bool) -> None:
+        """Notes that the next batch is waited for, or has come. Only Keras on PyTorch fetches it
+        between the hooks of batches; elsewhere that happens inside the step.
+        """
+        if is_waiting == self._is_waiting or self._monitor is None or not _FETCHES_BETWEEN_HOOKS:
+            return
+        self._is_waiting = is_waiting
+        if is_waiting:
+            self._monitor.begin_wait()
+        else:
+            self._monitor.end_wait()
 
     def _note_step(self, step: int) -> None:
         self._step = step

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from tensorboard_plugin_darshan.recording.options import Options
+from tensorboard_plugin_darshan.recording.waits import WaitClock
 from tensorboard_plugin_darshan.recording.writer import RecordingWriter
 
 if TYPE_CHECKING:
@@ -44,6 +45,7 @@ class Recording:
         cutter: cuts windows from it.
         log_dir: where TensorBoard looks; nothing is made there before `begin`.
         options: settings.
+        waits: how long the training waited for input.
 
     Attributes:
         recorder: as given.
@@ -51,13 +53,19 @@ class Recording:
     """
 
     def __init__(
-        self, recorder: Recorder, cutter: WindowCutter, log_dir: str, options: Options
+        self,
+        recorder: Recorder,
+        cutter: WindowCutter,
+        log_dir: str,
+        options: Options,
+        waits: WaitClock,
     ) -> None:
         self.recorder = recorder
         self.step = -1
         self._cutter = cutter
         self._log_dir = log_dir
         self._options = options
+        self._waits = waits
         self._writer: RecordingWriter | None = None
         self._paused = True
         self._is_owing = False
@@ -171,4 +179,4 @@ class Recording:
         self._spent = {}
         self._cut_at = self._since = max(self._since, window.end_seconds)
         self._due = self._cut_at + writer.interval_seconds()
-        writer.write_window(window, last)
+        writer.write_window(replace(window, wait_seconds=self._waits.take()), last)

@@ -21,6 +21,7 @@ from tensorboard_plugin_darshan.recording.options import (
     checked_log_dir,
 )
 from tensorboard_plugin_darshan.recording.recorder import Recorder
+from tensorboard_plugin_darshan.recording.waits import WaitClock
 
 
 class DarshanMonitor:
@@ -93,6 +94,7 @@ class DarshanMonitor:
         )
         self._attach_recorder = attach
         self._create_cutter = cutter
+        self._waits = WaitClock()
         self._guard = Guard(self._create_recording)
         self._phases: list[Phase] = []
         self._step = -1
@@ -159,6 +161,26 @@ class DarshanMonitor:
         finally:
             self._leave(phase)
 
+    @contextmanager
+    def wait(self) -> Iterator[None]:
+        """A context in which the training waits for its next input, e.g. round `next(batches)`.
+
+        With it the tab says which share of the time was waited; without it that is an estimate.
+        """
+        self.begin_wait()
+        try:
+            yield
+        finally:
+            self.end_wait()
+
+    def begin_wait(self) -> None:
+        """The training begins to wait for input; `wait` is this and `end_wait`."""
+        self._waits.begin()
+
+    def end_wait(self) -> None:
+        """The wait that began last ends. Without effect when none goes on."""
+        self._waits.end()
+
     def step(self, n: int | None = None) -> None:
         """A training step ends. A monitor that was not started yet is started.
 
@@ -200,7 +222,7 @@ class DarshanMonitor:
         try:
             with recorder.muted():
                 cutter = self._create_cutter(recorder)
-            return Recording(recorder, cutter, self._log_dir, self._options)
+            return Recording(recorder, cutter, self._log_dir, self._options, self._waits)
         except BaseException:
             recorder.detach()
             raise

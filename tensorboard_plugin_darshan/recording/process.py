@@ -39,8 +39,8 @@ def facts() -> dict[str, Any]:
     """What a job description says about this process; plain JSON values.
 
     `hostname`, `pid`, `rank`, `world_size`, `command` (a list), `python`, `versions` (package →
-    version, of packages already imported), `mounts`, and where known `keras`, `tensorflow` and
-    `backend` (Keras's).
+    version, of packages already imported), `mounts`, and where known `keras`, `tensorflow`,
+    `backend` (Keras's) and `memory_bytes`.
     """
     rank, world_size = rank_and_world_size(os.environ)
     versions = imported_versions()
@@ -58,6 +58,9 @@ def facts() -> dict[str, Any]:
     backend = _keras_backend()
     if backend:
         found["backend"] = backend
+    memory = memory_bytes()
+    if memory is not None:
+        found["memory_bytes"] = memory
     return found
 
 
@@ -101,6 +104,25 @@ def mounts(table: Path = Path("/proc/self/mounts")) -> list[dict[str, str]]:
         if len(fields) >= 3 and fields[2] not in _KERNEL_FILE_SYSTEMS:
             found.append({"path": fields[1], "type": fields[2], "device": fields[0]})
     return found[:_MAX_MOUNTS]
+
+
+def memory_bytes(
+    table: Path = Path("/proc/meminfo"), limit: Path = Path("/sys/fs/cgroup/memory.max")
+) -> int | None:
+    """Memory that this process may have: the machine's, or the container's when that is less; None
+    where the kernel does not tell.
+    """
+    known = []
+    try:
+        match = re.search(r"^MemTotal: +(\d+) kB$", table.read_text(), re.MULTILINE)
+        known += [int(match[1]) * 1024] if match else []
+    except (OSError, ValueError):
+        pass
+    try:
+        known += [int(limit.read_text())]
+    except (OSError, ValueError):
+        pass
+    return min(known, default=None)
 
 
 def _command() -> list[str]:

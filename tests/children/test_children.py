@@ -31,7 +31,9 @@ def files_of(cut):
         names[key] = names.get(key) or cut.names[key]
         if names[key].startswith(directory):
             for column, value in zip(window.FILE_COLUMNS, row):
-                sums[column] = sums.get(column, 0) + value
+                so_far = sums.get(column, 0)
+                largest = column in window.MAXIMUM_COLUMNS
+                sums[column] = max(so_far, value) if largest else so_far + value
     return sums
 
 names = {}
@@ -108,6 +110,7 @@ def test_a_child_counts_to_its_last_call(directory: Path, method: str, ending: s
     )
     assert result["files"]["bytes_read"] == ONE_PASS
     assert result["files"]["opens"] == 20
+    assert result["files"]["processes"] == 1
     assert result["state"] == [ENDINGS[ending]]
     assert result["read"][0] >= ONE_PASS
     assert result["bins"] >= ONE_PASS
@@ -195,6 +198,34 @@ def test_a_live_child_is_seen_while_it_runs_and_nothing_counts_twice(directory: 
     )
     assert result["reads"] == [ONE_PASS, ONE_PASS, 0]
     assert result["states"] == [["running"], ["ended"], []]
+
+
+def test_a_file_knows_how_many_processes_used_it(directory: Path) -> None:
+    result = run(
+        directory,
+        """
+        recorder = attach("builtin")
+        cutter = WindowCutter(recorder)
+        found = []
+        for method in (None, "fork", "spawn", "fork"):
+            if method is None:
+                read_all(directory)
+            else:
+                child = multiprocessing.get_context(method).Process(
+                    target=read_all, args=(directory,))
+                child.start(); child.join()
+            read_all(directory)
+            found.append(files_of(cut())["processes"])
+        children = [multiprocessing.get_context("fork").Process(
+            target=read_all, args=(directory,)) for _ in range(3)]
+        for child in children: child.start()
+        for child in children: child.join()
+        found.append(files_of(cut())["processes"])
+        print(json.dumps({"processes": found}))
+        recorder.detach()
+        """,
+    )
+    assert result == {"processes": [1, 2, 3, 4, 7]}
 
 
 def test_inherited_descriptors_count_in_the_child(directory: Path) -> None:

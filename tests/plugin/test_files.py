@@ -41,6 +41,7 @@ def test_rows_add_up_over_windows(dashboard: Dashboard) -> None:
         "write_seconds": pytest.approx(0.009),
         "metadata_seconds": pytest.approx(3e-6),
         "size_bytes": 3 * 10**6,
+        "processes": 1,
         "read_bandwidth": None,
         "write_bandwidth": pytest.approx(1e9),
     }
@@ -73,6 +74,7 @@ def test_search_is_text_not_a_pattern(dashboard: Dashboard) -> None:
     [
         *("path", "module", "opens", "reads", "writes", "metadata_calls", "bytes", "bytes_read"),
         *("bytes_written", "read_seconds", "write_seconds", "metadata_seconds", "size_bytes"),
+        *("processes",),
         *("read_bandwidth", "write_bandwidth"),
     ],
 )

@@ -18,6 +18,7 @@ from tensorboard_plugin_darshan.window import (
     BIN_COLUMNS,
     FILE_COLUMNS,
     HISTOGRAMS,
+    MAXIMUM_COLUMNS,
     N_HISTOGRAM_BINS,
     BinSeries,
     FileTable,
@@ -42,6 +43,7 @@ class Use:
     call_seconds: float = 1e-3
     opens: int = 1
     size_bytes: int = 0
+    processes: int = 1
 
     @property
     def record_id(self) -> int:
@@ -66,6 +68,7 @@ class Use:
             "write_nanoseconds": self.writes * nanoseconds,
             "metadata_nanoseconds": self.opens * 1000,
             "size_bytes": self.size_bytes or self.access_bytes * max(self.reads, self.writes),
+            "processes": self.processes,
         }
 
 
@@ -108,7 +111,9 @@ class Recorder:
             known = totals.setdefault(use.path, dict.fromkeys(FILE_COLUMNS, 0))
             for column, value in use.row().items():
                 known[column] = (
-                    max(known[column], value) if column == "size_bytes" else (known[column] + value)
+                    max(known[column], value)
+                    if column in MAXIMUM_COLUMNS
+                    else (known[column] + value)
                 )
             sizes = self.sizes.setdefault(name, {})
             sizes[use.access_bytes] = sizes.get(use.access_bytes, 0) + use.reads + use.writes
@@ -120,7 +125,7 @@ class Recorder:
             row = folded.setdefault(directory, dict.fromkeys(FILE_COLUMNS, 0))
             for column, value in use.row().items():
                 row[column] = (
-                    max(row[column], value) if column == "size_bytes" else (row[column] + value)
+                    max(row[column], value) if column in MAXIMUM_COLUMNS else (row[column] + value)
                 )
         for path in [use.path for use in listed] + list(folded):
             if path not in self.known:
