@@ -13,7 +13,12 @@ import numpy as np
 
 from tensorboard_plugin_darshan import counters
 from tensorboard_plugin_darshan.recording.native import native
-from tensorboard_plugin_darshan.recording.records import ModuleArrays, Totals
+from tensorboard_plugin_darshan.recording.records import (
+    SEGMENT_DTYPE,
+    ModuleArrays,
+    SegmentArray,
+    Totals,
+)
 from tensorboard_plugin_darshan.window import BIN_COLUMNS, BinSeries, Int64Array
 
 MODULES: Final = tuple(counters.LAYOUTS)
@@ -139,6 +144,13 @@ class ProcessReader:
         values = np.frombuffer(rows, np.int64).reshape(-1, len(BIN_COLUMNS) - 1)
         busy = np.rint(width * (1.0 - np.frombuffer(idle, np.float64))).astype(np.int64)
         return BinSeries(width / _NANOSECONDS, first, np.column_stack([values, busy]))
+
+    def drain_segments(self) -> tuple[SegmentArray, int]:
+        """Traced accesses `[n] SEGMENT_DTYPE` since the last call, in no particular order, and how
+        many found no room since the recording began.
+        """
+        data, dropped = native().drain_segments(self.handle)
+        return np.frombuffer(data, SEGMENT_DTYPE), dropped
 
     def close(self) -> None:
         """Forgets a child and removes its memory; for ended ones."""

@@ -23,7 +23,7 @@ from tensorboard_plugin_darshan.recording.native import (
     native,
 )
 from tensorboard_plugin_darshan.recording.reader import MODULES, ProcessReader
-from tensorboard_plugin_darshan.recording.records import SEGMENT_DTYPE, ModuleArrays, Snapshot
+from tensorboard_plugin_darshan.recording.records import ModuleArrays, SegmentArray, Snapshot
 from tensorboard_plugin_darshan.recording.session import (
     ARENA_CEILING,
     JOIN_VARIABLE,
@@ -59,6 +59,7 @@ class _Recording:
         children: bool,
     ) -> None:
         self.extended = extended
+        self.max_segments = max_segments
         self.exclusions = _choose_exclusions(extended, exclude)
         self.handles = 0
         self.pid = os.getpid()
@@ -215,10 +216,16 @@ class Recorder:
             arrays[module] = dataclasses.replace(copied, find_names=recording.keep_names(module, n))
         return Snapshot(seconds, arrays)
 
-    def segments(self) -> np.ndarray[Any, np.dtype[Any]]:
-        """Traced accesses since the last call, `[n] SEGMENT_DTYPE`, in no particular order."""
-        self._live()
-        return np.frombuffer(native().drain_segments(), SEGMENT_DTYPE)
+    @property
+    def traces(self) -> bool:
+        """Whether single accesses are kept."""
+        return self._live().max_segments > 0
+
+    def segments(self) -> SegmentArray:
+        """Traced accesses of this process since the last call, `[n] SEGMENT_DTYPE`, in no
+        particular order. `max_segments` of `attach` bounds what waits here; more is dropped.
+        """
+        return self._live().own.drain_segments()[0]
 
     def detach(self) -> None:
         """Ends this handle; with the last one calls go to the C library directly again."""
@@ -254,7 +261,8 @@ def attach(
             newer C libraries, …), and leaves out the system's and Python's own directories.
         exclude: directories to leave out instead of the default ones; `TENSORBOARD_DARSHAN_EXCLUDE`
             (separated by colons) does the same.
-        max_segments: reads and writes to trace one by one; 0 traces none.
+        max_segments: reads and writes to trace one by one between two calls of
+            `Recorder.segments`; 0 traces none.
         max_files: files with a record of their own; the rest share one.
         children: forked children, and Pythons that are started from here, are recorded too.
 

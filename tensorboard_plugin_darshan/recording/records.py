@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
@@ -26,6 +26,8 @@ SEGMENT_DTYPE: Final = np.dtype(
 )
 """A traced access: place of its POSIX record, 0 read or 1 write, number among the record's accesses
 in that direction, bytes, nanoseconds since the recording began, `pthread_self()`."""
+
+SegmentArray = np.ndarray[Any, np.dtype[Any]]
 
 
 @dataclass(frozen=True)
