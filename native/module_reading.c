@@ -155,6 +155,8 @@ static PyObject *drain_bins(PyObject *self, PyObject *arguments)
     double *idle = PyMem_Calloc(BINS_MAX, sizeof(*idle));
     PyObject *result = NULL;
     if (bins != NULL && idle != NULL) {
+        if (handle == OWN_VIEW)
+            clock_tie_anew();
         int64_t now = recorder_now();
         Py_BEGIN_ALLOW_THREADS
         snapshot_drain_bins(&view->arena, (enum module)number, view->bins_begin[number], now, bins,

@@ -77,6 +77,7 @@ void recorder_give_up(int first, int last)
 int recorder_start(const struct recorder_options *options)
 {
     recorder.options = *options;
+    clock_begin();
     /* time 0 means "never" */
     recorder.begin = options->begin ? options->begin : clock_monotonic() - 1;
     recorder.begin_wall = options->begin ? options->begin_wall : clock_wall();

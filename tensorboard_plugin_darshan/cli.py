@@ -54,6 +54,18 @@ def _parser() -> argparse.ArgumentParser:
     )
     command.set_defaults(command=_demo)
 
+    about = "write a recorded run in another format"
+    command = commands.add_parser("export", help=about, description=_sentence(about))
+    command.add_argument("run", type=Path, metavar="RUN", help="directory of the run")
+    command.add_argument("out", type=Path, metavar="OUT", help="file to write")
+    command.add_argument(
+        "--format",
+        choices=["darshan"],
+        default="darshan",
+        help="darshan: a log for Darshan's own tools and those built on it (default: %(default)s)",
+    )
+    command.set_defaults(command=_export)
+
     about = "say whether and how this process could be recorded"
     command = commands.add_parser("doctor", help=about, description=_sentence(about))
     command.add_argument(
@@ -75,6 +87,19 @@ def _demo(options: argparse.Namespace) -> int:
     demo.run(options.logdir, _say)
     if not options.no_serve:
         _serve(options.logdir, options.port)
+    return 0
+
+
+def _export(options: argparse.Namespace) -> int:
+    from tensorboard_plugin_darshan.dashboard import export, log_writer
+
+    try:
+        notes = export.export_darshan(export.load_run(options.run), options.out)
+    except log_writer.ExportError as error:
+        return _fail(str(error))
+    _say(f"wrote {options.out}")
+    for note in notes:
+        _say(f"  {note}")
     return 0
 
 

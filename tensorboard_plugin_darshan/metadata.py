@@ -29,6 +29,16 @@ def window_tag(piece: int) -> str:
     return f"{WINDOW_TAG_PREFIX}{piece}"
 
 
+def segments_tag(piece: int) -> str:
+    """Tag of the `piece`-th stretch of traced accesses of a recording."""
+    return f"{SEGMENTS_TAG_PREFIX}{piece}"
+
+
+def files_tag(number: int) -> str:
+    """Tag of a recording's table of all files; the one with the highest number counts."""
+    return f"{FILES_TAG_PREFIX}{number}"
+
+
 def create_summary_metadata(description: str = "") -> summary_pb2.SummaryMetadata:
     """Metadata for a tag's first event. The data class is explicit: TensorBoard gives unknown
     plugins none, and hides tags without one.

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from tensorboard.compat.proto import summary_pb2, tensor_pb2, types_pb2
 
-from tensorboard_plugin_darshan import metadata, payload, window
+from tensorboard_plugin_darshan import all_files, metadata, payload, segments, window
 
 
 def job_pb(job: Mapping[str, Any]) -> summary_pb2.Summary:
@@ -22,6 +22,16 @@ def job_pb(job: Mapping[str, Any]) -> summary_pb2.Summary:
 def window_pb(tag: str, recorded: window.Window) -> summary_pb2.Summary:
     """Summary of a window under a tag made by `metadata.window_tag`."""
     return _bytes_pb(tag, window.encode(recorded), "What a stretch of the recording did.")
+
+
+def segments_pb(tag: str, data: bytes) -> summary_pb2.Summary:
+    """Summary of encoded segments under a tag made by `metadata.segments_tag`."""
+    return _bytes_pb(tag, data, "Reads and writes of a stretch of the recording, one by one.")
+
+
+def files_pb(tag: str, data: bytes) -> summary_pb2.Summary:
+    """Summary of an encoded table of all files under a tag made by `metadata.files_tag`."""
+    return _bytes_pb(tag, data, "What every file did since the recording began.")
 
 
 def scalar_pb(tag: str, value: float) -> summary_pb2.Summary:
@@ -56,6 +66,24 @@ def parse_window(tensor: np.ndarray[Any, Any]) -> window.Window:
         payload.PayloadError: it holds something else.
     """
     return window.decode(_only_bytes(tensor))
+
+
+def parse_segments(tensor: np.ndarray[Any, Any]) -> segments.Segments:
+    """The segments in a tensor that the data provider gave.
+
+    Raises:
+        payload.PayloadError: it holds something else.
+    """
+    return segments.decode(_only_bytes(tensor))
+
+
+def parse_files(tensor: np.ndarray[Any, Any]) -> all_files.AllFiles:
+    """The table of all files in a tensor that the data provider gave.
+
+    Raises:
+        payload.PayloadError: it holds something else.
+    """
+    return all_files.decode(_only_bytes(tensor))
 
 
 def _bytes_pb(tag: str, data: bytes, description: str) -> summary_pb2.Summary:

@@ -11,6 +11,7 @@ import numpy as np
 from tensorboard_plugin_darshan import counters
 from tensorboard_plugin_darshan.dashboard import columns
 from tensorboard_plugin_darshan.dashboard.format import count, ratio
+from tensorboard_plugin_darshan.dashboard.rank_lanes import lane_names
 from tensorboard_plugin_darshan.dashboard.run import Recording, Run, sentences
 from tensorboard_plugin_darshan.dashboard.selection import Selection
 from tensorboard_plugin_darshan.modules import QUANTITIES
@@ -53,7 +54,7 @@ class Stretch:
 class Phase:
     """All that a run did in one phase of one epoch (-1: outside epochs).
 
-    `duration_seconds` is the longest among the recordings, `recorded_seconds` their sum.
+    `duration_seconds` is the longest among the ranks, `recorded_seconds` the sum of recordings.
     """
 
     phase: str
@@ -205,9 +206,10 @@ def _stretches(run: Run, recording: Recording, mask: Array) -> Iterator[tuple[St
 def phases(selection: Selection) -> list[Phase]:
     """One row for each phase of each epoch, in order of time."""
     rows: dict[tuple[str, int], Phase] = {}
-    for recording, mask in zip(selection.run.recordings, selection.masks, strict=True):
+    lengths: dict[tuple[str, int, str], float] = {}
+    names = lane_names(selection.run)
+    for recording, mask, rank in zip(selection.run.recordings, selection.masks, names, strict=True):
         sums = _window_sums(selection, recording, mask)
-        seconds: dict[tuple[str, int], float] = {}
         groups = list(_stretches(selection.run, recording, mask))
         starts = np.cumsum([0, *(len(places) for _, places in groups)])[:-1]
         added = {
@@ -218,12 +220,11 @@ def phases(selection: Selection) -> list[Phase]:
             key = (stretch.phase, stretch.epoch)
             row = rows.setdefault(key, Phase(*key, stretch.start, stretch.end))
             row.start, row.end = min(row.start, stretch.start), max(row.end, stretch.end)
-            seconds[key] = seconds.get(key, 0.0) + stretch.end - stretch.start
+            row.recorded_seconds += (length := stretch.end - stretch.start)
+            lengths[*key, rank] = lengths.get((*key, rank), 0.0) + length
+            row.duration_seconds = max(row.duration_seconds, lengths[*key, rank])
             for name, values in added.items():
                 row.sums[name] = row.sums.get(name, 0) + values[place]
-        for key, length in seconds.items():
-            rows[key].recorded_seconds += length
-            rows[key].duration_seconds = max(rows[key].duration_seconds, length)
     return sorted(rows.values(), key=lambda row: (row.start, row.end))
 
 

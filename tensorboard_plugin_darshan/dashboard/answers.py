@@ -55,7 +55,7 @@ def overview(selection: Selection, now: float) -> Answer:
     if isinstance(run, LogRun):
         answer |= log_overview.overview(selection, answer)
     return {
-        **_head(selection, overview_lib.overview_notes(selection)),
+        **head(selection, overview_lib.overview_notes(selection)),
         "kind": run.kind,
         "begin": run.begin,
         "live": run.is_live(now),
@@ -72,12 +72,12 @@ def timeline(selection: Selection, theme: str) -> Answer:
         look = THEMES[theme]
         phases = analysis.stretches(selection)
         figure = timeline_figure.timeline_figure(
-            line, phases, selection.range, look, _revision(selection)
+            line, phases, selection.range, look, revision(selection)
         )
         if not any(values.any() for values in line.sums.values()):
             notes.append(f"No calls{_of_module(selection)} in this stretch.")
     return {
-        **_head(selection, [*_source_notes(selection), *notes]),
+        **head(selection, [*_source_notes(selection), *notes]),
         "figure": figure,
         "rank_figure": _ranks(selection, theme),
         "bin_seconds": line.bin_seconds if line else None,
@@ -101,13 +101,13 @@ def _ranks(selection: Selection, theme: str) -> Answer:
     grid = ranks.rank_grid(selection)
     if grid is None or selection.range is None:
         return figures.empty_figure()
-    return ranks.rank_figure(grid, selection.range, THEMES[theme], _revision(selection))
+    return ranks.rank_figure(grid, selection.range, THEMES[theme], revision(selection))
 
 
 def file_bandwidth(selection: Selection, theme: str) -> Answer:
     """Answer of `/file_bandwidth`."""
     found = distributions.file_histograms(selection)
-    figure = figures.file_bandwidth_figure(found, THEMES[theme], _revision(selection))
+    figure = figures.file_bandwidth_figure(found, THEMES[theme], revision(selection))
     notes = []
     if not figure["data"] and selection.counted:
         notes.append(f"No file was read or written{_of_module(selection)} in this stretch.")
@@ -118,7 +118,7 @@ def file_bandwidth(selection: Selection, theme: str) -> Answer:
         )
     names = distributions.DIRECTIONS
     return {
-        **_head(selection, notes),
+        **head(selection, notes),
         "figure": figure,
         "files": {name: found.files(f"{name}_bandwidth") for name in names},
         "median": {name: found.median(f"{name}_bandwidth") for name in names},
@@ -129,12 +129,12 @@ def file_bandwidth(selection: Selection, theme: str) -> Answer:
 def access_sizes(selection: Selection, theme: str) -> Answer:
     """Answer of `/access_sizes`."""
     found = distributions.access_sizes(selection)
-    look, revision = THEMES[theme], _revision(selection)
+    look, kept = THEMES[theme], revision(selection)
     reads, writes = found.counts.tolist()
     return {
-        **_head(selection, _size_notes(selection, found)),
-        "figure": figures.access_sizes_figure(found, look, revision),
-        "pattern_figure": figures.pattern_figure(found, look, revision),
+        **head(selection, _size_notes(selection, found)),
+        "figure": figures.access_sizes_figure(found, look, kept),
+        "pattern_figure": figures.pattern_figure(found, look, kept),
         "sizes": [
             {
                 "label": distributions.bucket_label(place),
@@ -193,10 +193,10 @@ def files(selection: Selection, wanted: PageQuery) -> Answer:
         )
     if not len(rows) and selection.counted:
         notes.append(f"No file was used{_of_module(selection)} in this stretch.")
-    return {**_head(selection, notes), "total": page.total, "rows": page.rows}
+    return {**head(selection, notes), "total": page.total, "rows": page.rows}
 
 
-def _head(selection: Selection, notes: list[str]) -> Answer:
+def head(selection: Selection, notes: list[str]) -> Answer:
     """What every answer about a run begins with."""
     run, span, counted = selection.run, selection.range, selection.counted
     sentences = analysis.data_notes(run)
@@ -234,7 +234,7 @@ def _of_module(selection: Selection) -> str:
     return f" through {selection.modules[0]}" if len(selection.modules) == 1 else ""
 
 
-def _revision(selection: Selection) -> str:
+def revision(selection: Selection) -> str:
     """Stays the same while the same stretch is shown, so that live updates keep the zoom."""
     if selection.is_whole:
         return selection.run.name

@@ -13,7 +13,9 @@ from tensorboard_plugin_darshan.window import (
     FILE_COLUMNS,
     HISTOGRAMS,
     N_HISTOGRAM_BINS,
+    PROCESS_COLUMNS,
     PROCESS_IO,
+    PROCESS_STATES,
     FileTable,
     ModuleWindow,
     Window,
@@ -40,6 +42,8 @@ def check_window(window: Window) -> None:
         raise payload.PayloadError("damaged: impossible notes")
     if not _array(window.process_io, np.int64, len(PROCESS_IO)):
         raise payload.PayloadError("damaged: impossible counts of the kernel")
+    if not _processes_fit(window.processes):
+        raise payload.PayloadError("damaged: impossible processes")
     for name, module in window.modules.items():
         layout = modules.SHOWN.get(name)
         if layout is not None and not _fits(layout, module):
@@ -64,6 +68,13 @@ def _fits(layout: counters.ModuleLayout, module: ModuleWindow) -> bool:
         and _slow_fits(module.slow)
         and _array(common, np.int64, len(common), 2)
     )
+
+
+def _processes_fit(processes: Any) -> bool:
+    if not _array(processes, np.int64, len(processes), len(PROCESS_COLUMNS)):
+        return False
+    states = processes[:, PROCESS_COLUMNS.index("state")]
+    return bool(((states >= 0) & (states < len(PROCESS_STATES))).all() and (processes >= 0).all())
 
 
 def _bins_fit(bins: Any) -> bool:

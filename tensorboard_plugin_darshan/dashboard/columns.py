@@ -20,6 +20,7 @@ from tensorboard_plugin_darshan.window import (
     FILE_COLUMNS,
     HISTOGRAMS,
     N_HISTOGRAM_BINS,
+    PROCESS_COLUMNS,
     FileTable,
     ModuleWindow,
     Window,
@@ -168,6 +169,16 @@ def build_module(name: str, windows: Sequence[Window], index: FileIndex) -> Modu
     )
 
 
+def build_processes(windows: Sequence[Window]) -> Table:
+    """What `Window.processes` of all windows hold: `window` and `PROCESS_COLUMNS`."""
+    values = _stack([window.processes for window in windows], len(PROCESS_COLUMNS))
+    lengths = [len(window.processes) for window in windows]
+    return {
+        "window": np.repeat(np.arange(len(windows), dtype=np.int32), lengths),
+        **{name: narrow(values[:, k]) for k, name in enumerate(PROCESS_COLUMNS)},
+    }
+
+
 def concatenate(pieces: Sequence[tuple[int, ModuleColumns | None]], name: str) -> ModuleColumns:
     """Columns of consecutive pieces of a recording as one.
 
@@ -183,13 +194,14 @@ def concatenate(pieces: Sequence[tuple[int, ModuleColumns | None]], name: str) -
     for item in fields(ModuleColumns):
         values = [getattr(columns, item.name) for columns in whole]
         if isinstance(values[0], dict):
-            merged[item.name] = _concatenate_tables(values, shifts)
+            merged[item.name] = concatenate_tables(values, shifts)
         else:
             merged[item.name] = np.concatenate(values)
     return ModuleColumns(**merged)
 
 
-def _concatenate_tables(tables: Sequence[Table], shifts: Array) -> Table:
+def concatenate_tables(tables: Sequence[Table], shifts: Array) -> Table:
+    """Tables of consecutive pieces as one; `shifts` is the number of windows before each."""
     merged = {
         column: np.concatenate([table[column] for table in tables])
         for column in tables[0]

@@ -13,6 +13,9 @@ Array = columns.Array
 MAX_BINS: Final = 2**17
 """Bins of a log's timeline; zooming shows them all."""
 
+NANO: Final = 1_000_000_000
+"""Nanoseconds in a second."""
+
 _SMALLEST: Final = 78_125
 """Width in nanoseconds: 10 ms halved seven times, which is whole."""
 

@@ -214,7 +214,7 @@ def shared_files(name: str, records: Records, names: Mapping[int, str]) -> list[
         record_id = int(records.ids[i])
         row: dict[str, Any] = {
             "module": name,
-            "path": names.get(record_id, f"record {record_id}"),
+            "path": names.get(record_id) or f"record {record_id}",
         }
         for kind in ("fastest", "slowest"):
             counter = f"{layout.prefix}{kind.upper()}_RANK"

@@ -15,6 +15,7 @@ from tensorboard_plugin_darshan.dashboard.run import Run
 from tensorboard_plugin_darshan.dashboard.selection import Selection
 
 THEME_NAMES: Final = ("light", "dark")
+ROWS: Final = ("rank", "process")
 DEFAULT_LIMIT: Final = 100
 MAX_LIMIT: Final = 1000
 DEFAULT_SORT: Final = "-bytes"
@@ -80,6 +81,15 @@ def parse_theme(arguments: Arguments) -> str:
         tensorboard.errors.InvalidArgumentError: it is not one (status 400).
     """
     return _choice("theme", arguments.get("theme", THEME_NAMES[0]), THEME_NAMES)
+
+
+def parse_by(arguments: Arguments) -> str:
+    """Parameter `by`: what the rows of a heatmap are.
+
+    Raises:
+        tensorboard.errors.InvalidArgumentError: it is missing or impossible (status 400).
+    """
+    return _choice("by", arguments.get("by", ""), ROWS)
 
 
 def parse_page(arguments: Arguments) -> PageQuery:

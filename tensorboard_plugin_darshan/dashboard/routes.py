@@ -15,7 +15,7 @@ from tensorboard.plugins import base_plugin
 
 import tensorboard_plugin_darshan
 from tensorboard_plugin_darshan import counters, metadata
-from tensorboard_plugin_darshan.dashboard import answers, query, static_files
+from tensorboard_plugin_darshan.dashboard import answers, process_answers, query, static_files
 from tensorboard_plugin_darshan.dashboard.events import (
     DataUnavailableError,
     RunStore,
@@ -84,6 +84,9 @@ class DarshanPlugin(base_plugin.TBPlugin):  # type: ignore[misc]
             "/file_bandwidth": self._file_bandwidth_route,
             "/access_sizes": self._access_sizes_route,
             "/files": self._files_route,
+            "/processes": self._processes_route,
+            "/heatmap": self._heatmap_route,
+            "/page_cache": self._page_cache_route,
             f"/{static_files.PLOTLY}": self._plotly_route,
             **{
                 f"/{name}": functools.partial(self._static_route, name)
@@ -142,6 +145,23 @@ class DarshanPlugin(base_plugin.TBPlugin):  # type: ignore[misc]
     def _files_route(self, request: Request) -> Any:
         wanted, page = query.parse_query(request.args), query.parse_page(request.args)
         return answers.files(wanted.select(self._load(request, wanted)), page)
+
+    @route
+    def _processes_route(self, request: Request) -> Any:
+        return self._figure(
+            request, functools.partial(process_answers.processes_answer, now=time.time())
+        )
+
+    @route
+    def _heatmap_route(self, request: Request) -> Any:
+        by = query.parse_by(request.args)
+        return self._figure(
+            request, functools.partial(process_answers.heatmap_answer, by=by, now=time.time())
+        )
+
+    @route
+    def _page_cache_route(self, request: Request) -> Any:
+        return self._figure(request, process_answers.page_cache_answer)
 
     def _figure(self, request: Request, answer: Callable[..., Any]) -> Any:
         wanted, theme = query.parse_query(request.args), query.parse_theme(request.args)

@@ -56,6 +56,7 @@ class Windows:
         wait: `[n] float64`, seconds that the training waited for input, -1 where not known.
         phase: `[n] object`, names of phases.
         process_io: `[n, len(PROCESS_IO)] int64`.
+        processes: `window` and `PROCESS_COLUMNS`, the process that leads the recording first.
         modules: name → columns, in the order they are shown.
         notes: sentences of the windows, each once.
         unknown_modules: modules that this version cannot show.
@@ -69,6 +70,7 @@ class Windows:
     wait: Array
     phase: Array
     process_io: Array
+    processes: columns.Table
     modules: Mapping[str, columns.ModuleColumns]
     notes: tuple[str, ...] = ()
     unknown_modules: tuple[str, ...] = ()
@@ -79,7 +81,8 @@ class Windows:
     @property
     def nbytes(self) -> int:
         """Memory that the columns take, in bytes."""
-        return len(self) * 120 + sum(module.nbytes for module in self.modules.values())
+        listed = sum(values.nbytes for values in self.processes.values())
+        return len(self) * 120 + listed + sum(module.nbytes for module in self.modules.values())
 
 
 _SCALARS = (
@@ -105,6 +108,7 @@ def build_windows(windows: Sequence[Window], index: columns.FileIndex) -> Window
             for column, name, dtype in _SCALARS
         },
         process_io=np.array(io, np.int64).reshape(len(windows), len(PROCESS_IO)),
+        processes=columns.build_processes(windows),
         modules={
             name: columns.build_module(name, windows, index)
             for name in modules.SHOWN
@@ -125,6 +129,9 @@ def concatenate(pieces: Sequence[Windows]) -> Windows:
             column: np.concatenate([getattr(piece, column) for piece in pieces])
             for column in (*(name for name, _, _ in _SCALARS), "process_io")
         },
+        processes=columns.concatenate_tables(
+            [piece.processes for piece in pieces], np.cumsum([0, *map(len, pieces)])
+        ),
         modules={
             name: columns.concatenate(
                 [(len(piece), piece.modules.get(name)) for piece in pieces], name

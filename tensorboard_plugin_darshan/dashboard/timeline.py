@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -70,13 +71,17 @@ class Timeline:
 
 
 def timeline(
-    selection: Selection, max_bins: int = MAX_BINS, names: tuple[str, ...] = BIN_COLUMNS
+    selection: Selection,
+    max_bins: int = MAX_BINS,
+    names: tuple[str, ...] = BIN_COLUMNS,
+    places: Collection[int] | None = None,
 ) -> Timeline | None:
     """The stretch's time bins, or None when nothing was recorded in it.
 
     The width is the narrowest recorded one times a power of two, so that every bin recorded falls
     into one bin of the answer or is spread over equal ones; sums are kept. The first and the last
-    bin may reach beyond the stretch by less than their width.
+    bin may reach beyond the stretch by less than their width. With `places`, only what these of the
+    run's recordings did counts, on the same grid.
     """
     if selection.range is None:
         return None
@@ -86,6 +91,8 @@ def timeline(
     edges = np.arange(first, last + 1) * width
     sums = {name: np.zeros(len(edges) - 1) for name in names}
     for place, recording in enumerate(selection.run.recordings):
+        if places is not None and place not in places:
+            continue
         offset = round(selection.run.offset(recording) * _NANO)
         for name in selection.base:
             module = recording.windows.modules.get(name)

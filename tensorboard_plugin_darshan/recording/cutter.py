@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 
 from tensorboard_plugin_darshan import counters, window
-from tensorboard_plugin_darshan.recording import file_columns
+from tensorboard_plugin_darshan.all_files import AllFiles
+from tensorboard_plugin_darshan.recording import file_columns, file_summary, tracing
 from tensorboard_plugin_darshan.recording.bins import merge_bins
 from tensorboard_plugin_darshan.recording.file_rows import Change, FileRows
 from tensorboard_plugin_darshan.recording.processes import ProcessTable, read_process_io
@@ -18,7 +20,6 @@ from tensorboard_plugin_darshan.recording.recorder import Recorder
 from tensorboard_plugin_darshan.recording.records import Totals
 from tensorboard_plugin_darshan.window import Float64Array, Int64Array
 
-_DIRECTORY_SEPARATOR: Final = "/"
 _COMMON_SIZES: Final = 64
 
 
@@ -78,6 +79,9 @@ class WindowCutter:
         self._sequence = 0
         self._named: set[int] = set()
         self._process_io = read_process_io(())
+        self._traces = (
+            tracing.TraceCollector(self._files[tracing.MODULE]) if recorder.traces else None
+        )
 
     def cut(self, phase: str = "", epoch: int = -1, step: int = -1) -> window.Window:
         """The window from the last cut (the first: the recording's begin) to now."""
@@ -85,6 +89,9 @@ class WindowCutter:
         # who has ended by now has counted everything: this cut sees it to its end
         everyone = [self._recorder.own, *self._recorder.children.refresh()]
         readers = [(reader, reader.facts()) for reader in everyone]
+        if self._traces is not None:
+            for reader, facts in readers:
+                self._traces.drain(reader, facts)
         self._end = self._recorder.seconds()
         cut = _Cut(readers, {}, ProcessTable([facts for _, facts in readers]))
         modules = {module: self._cut_module(module, cut) for module in counters.LAYOUTS}
@@ -93,8 +100,7 @@ class WindowCutter:
                 self._recorder.children.drop(child)
         before, self._process_io = self._process_io, read_process_io(cut.table.running)
         known = (before >= 0) & (self._process_io >= 0)
-        names = {key: name for key, name in cut.names.items() if key not in self._named}
-        self._named.update(names)
+        names = self.names_for_window(cut.names)
         self._sequence += 1
         return window.Window(
             sequence=self._sequence - 1,
@@ -110,6 +116,20 @@ class WindowCutter:
             notes=cut.table.notes(),
         )
 
+    def take_traced(self) -> tracing.Traced | None:
+        """Accesses that the cuts since the last call gathered; None when none are traced."""
+        return None if self._traces is None else self._traces.take()
+
+    def names_for_window(self, names: Mapping[int, str]) -> dict[int, str]:
+        """Those of record id → path that no window mentioned yet; the present one must."""
+        fresh = {key: name for key, name in names.items() if key not in self._named}
+        self._named.update(fresh)
+        return fresh
+
+    def all_files(self, max_files: int) -> AllFiles:
+        """What every file did until the last cut; `max_files` of them by name."""
+        return file_summary.build_all_files(self._files, max_files, self._sequence - 1, self._end)
+
     def _cut_module(self, module: str, cut: _Cut) -> window.ModuleWindow:
         files, totals = self._files[module], self._totals[module]
         changes, bins, found = [], [], []
@@ -119,6 +139,8 @@ class WindowCutter:
             cut.table.add(place, changes[-1].columns)
             bins.append(reader.drain_bins(module))
             found.append(reader.totals(module))
+        if module == tracing.MODULE and self._traces is not None:
+            self._traces.find_files()
         change = files.apply(changes)
         ints, floats, now = totals.cut(found)
         for (reader, facts), its in zip(cut.readers, found, strict=True):
@@ -152,22 +174,15 @@ class WindowCutter:
         order = np.argsort(-file_columns.busy_nanoseconds(change.columns), kind="stable")
         listed, rest = order[: self._max_listed], order[self._max_listed :]
         names.update((int(change.ids[i]), change.names[i]) for i in listed.tolist())
-        folded: dict[str, Int64Array] = {}
-        for i in rest.tolist():
-            directory = change.names[i].rpartition(_DIRECTORY_SEPARATOR)[0] + _DIRECTORY_SEPARATOR
-            row, other = folded.get(directory), change.columns[i]
-            folded[directory] = other if row is None else _fold(row, other)
-        folded_ids = np.array([directory_id(path) for path in folded], np.uint64)
-        names.update(zip(folded_ids.tolist(), folded, strict=True))
-        rows = np.array(list(folded.values()), np.int64).reshape(-1, len(window.FILE_COLUMNS))
+        directories, rows = file_summary.fold_by_directory(
+            [change.names[i] for i in rest.tolist()], change.columns[rest]
+        )
+        folded_ids = np.array([directory_id(path) for path in directories], np.uint64)
+        names.update(zip(folded_ids.tolist(), directories, strict=True))
         return (
             window.FileTable(change.ids[listed], change.columns[listed]),
             window.FileTable(folded_ids, rows),
         )
-
-
-def _fold(row: Int64Array, other: Int64Array) -> Int64Array:
-    return np.where(file_columns.ADDITIVE, row + other, np.maximum(row, other))
 
 
 def _add_totals(totals: list[Totals]) -> Totals:

@@ -79,13 +79,16 @@ class FileRows:
         histograms: `[len(window.HISTOGRAMS), window.N_HISTOGRAM_BINS] int64` over all files so far.
         slow: the slowest files of the bandwidth bins.
         n: files so far.
+        names: their paths, by row.
     """
 
     def __init__(self) -> None:
         self.histograms = np.zeros((len(window.HISTOGRAMS), window.N_HISTOGRAM_BINS), np.int64)
         self.slow = window.SlowFiles()
         self.n = 0
+        self.names: list[str] = []
         self._index = _IdIndex()
+        self._ids = np.zeros(0, np.uint64)
         self._columns = np.zeros((0, len(window.FILE_COLUMNS)), np.int64)
         self._places = np.zeros((0, len(window.HISTOGRAMS)), np.int16)
         self._processes: dict[int, _ProcessRows] = {}
@@ -94,6 +97,7 @@ class FileRows:
         missing = n - len(self._columns)
         if missing > 0:
             missing = max(missing, len(self._columns) // 2, 1024)
+            self._ids = np.pad(self._ids, (0, missing))
             self._columns = np.pad(self._columns, ((0, missing), (0, 0)))
             self._places = np.pad(self._places, ((0, missing), (0, 0)), constant_values=-1)
 
@@ -107,8 +111,10 @@ class FileRows:
             fresh = found < 0
             found[fresh] = np.arange(self.n, self.n + int(fresh.sum()))
             self._index.add(ids[fresh], found[fresh])
+            self.names.extend(arrays.find_names(places[unknown][fresh]))
             self.n += int(fresh.sum())
             self._reserve(self.n)
+            self._ids[found[fresh]] = ids[fresh]
             process.rows[places[unknown]] = found
         return process.rows[places]
 
@@ -122,10 +128,22 @@ class FileRows:
         process.columns[arrays.places] = now
         active = np.any(change[:, file_columns.ADDITIVE] != 0, axis=1)
         change[:, _PROCESSES] = active & ~np.any(before[:, file_columns.ADDITIVE] != 0, axis=1)
-        if active.all():
-            return Change(arrays.ids, rows, list(arrays.names), change)
-        names = [name for name, is_active in zip(arrays.names, active, strict=True) if is_active]
-        return Change(arrays.ids[active], rows[active], names, change[active])
+        rows = rows[active]
+        names = list(map(self.names.__getitem__, rows.tolist()))
+        return Change(arrays.ids[active], rows, names, change[active])
+
+    def rows_of(self, key: int, places: Int64Array) -> Int64Array:
+        """Rows of records of process `key`, all of which an `update` has taken in."""
+        return self._processes[key].rows[places]
+
+    def ids_of(self, rows: Int64Array) -> UInt64Array:
+        """Record ids of rows."""
+        return self._ids[rows]
+
+    @property
+    def columns(self) -> Int64Array:
+        """What each file did since the recording began, `[n, len(window.FILE_COLUMNS)]`."""
+        return self._columns[: self.n]
 
     def end(self, key: int) -> None:
         """Forgets what process `key` counted by itself; the files keep it."""

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from tensorboard_plugin_darshan.recording.options import Options
+from tensorboard_plugin_darshan.recording.tracing import TracedSteps
 from tensorboard_plugin_darshan.recording.waits import WaitClock
 from tensorboard_plugin_darshan.recording.writer import RecordingWriter
 
@@ -49,7 +51,6 @@ class Recording:
 
     Attributes:
         recorder: as given.
-        step: training step, or -1.
     """
 
     def __init__(
@@ -61,7 +62,8 @@ class Recording:
         waits: WaitClock,
     ) -> None:
         self.recorder = recorder
-        self.step = -1
+        self._step = -1
+        self._traced_steps = TracedSteps(options.trace)
         self._cutter = cutter
         self._log_dir = log_dir
         self._options = options
@@ -73,6 +75,18 @@ class Recording:
         self._since = self._cut_at = recorder.seconds()
         self._due = 0.0
         self._spent: dict[tuple[str, int], float] = {}
+
+    @property
+    def step(self) -> int:
+        """The training step that ended last, or -1."""
+        return self._step
+
+    @step.setter
+    def step(self, step: int) -> None:
+        self._step = step
+        if self._traced_steps.waits_for(step):
+            with suppress(RuntimeError):  # detached meanwhile
+                self._traced_steps.step_ended(step, self.recorder.seconds())
 
     @property
     def has_begun(self) -> bool:
@@ -110,7 +124,8 @@ class Recording:
         self._account(now)
         self._is_owing = not self._writer.may_write(now)
         if not self._is_owing:
-            self._cut(self._writer)
+            self._cut(self._writer, pauses=True)
+            self._write_files(self._writer, last=True)
         self._phase = NO_PHASE
         self._writer.write_job(finished=True)
         self._paused = True
@@ -123,6 +138,7 @@ class Recording:
             if self._writer is not None and (self._is_owing or not self._paused):
                 self._account(self.recorder.seconds())
                 self._cut(self._writer, last=True)
+                self._write_files(self._writer, last=True)
                 self._writer.write_job(finished=True)
         finally:
             self.release()
@@ -144,11 +160,14 @@ class Recording:
     def _switch(self, phase: Phase, shortest: float) -> None:
         now = self.recorder.seconds()
         self._account(now)
+        is_end = bool(self._phase.name)
         self._phase = phase
         if self._writer is None or self._paused:
             return
         if now - self._cut_at >= shortest and self._writer.may_write(now):
             self._cut(self._writer)
+            if is_end:
+                self._write_files(self._writer)
 
     def tick(self) -> None:
         """Cuts a window because it is time."""
@@ -172,11 +191,24 @@ class Recording:
         self._spent[key] = self._spent.get(key, 0.0) + max(0.0, seconds - self._since)
         self._since = max(self._since, seconds)
 
-    def _cut(self, writer: RecordingWriter, last: bool = False) -> None:
+    def _cut(self, writer: RecordingWriter, last: bool = False, pauses: bool = False) -> None:
         name, epoch = max(self._spent, key=lambda key: (bool(key[0]), self._spent[key]))
         with self.recorder.muted():
             window = self._cutter.cut(name, epoch, self.step)
         self._spent = {}
         self._cut_at = self._since = max(self._since, window.end_seconds)
         self._due = self._cut_at + writer.interval_seconds()
-        writer.write_window(replace(window, wait_seconds=self._waits.take()), last)
+        window = replace(window, wait_seconds=self._waits.take())
+        traced, names = self._cutter.take_traced(), dict[int, str]()
+        if traced is not None:
+            steps = self._traced_steps
+            traced = traced.within(steps.begin_seconds, steps.end_seconds)
+            traced = writer.traces.choose(traced, window.end_seconds)
+            ids = traced.segments.files.tolist()
+            names = self._cutter.names_for_window(dict(zip(ids, traced.names, strict=True)))
+        writer.write_window(replace(window, names={**window.names, **names}), last)
+        if traced is not None:
+            writer.traces.write(traced, list(names.values()), last or pauses)
+
+    def _write_files(self, writer: RecordingWriter, last: bool = False) -> None:
+        writer.files.write(self._cutter.all_files, self._cut_at, last)

@@ -21,6 +21,7 @@ from tensorboard_plugin_darshan.recording.options import (
     checked_log_dir,
 )
 from tensorboard_plugin_darshan.recording.recorder import Recorder
+from tensorboard_plugin_darshan.recording.tracing import MAX_WAITING
 from tensorboard_plugin_darshan.recording.waits import WaitClock
 
 
@@ -46,10 +47,11 @@ class DarshanMonitor:
         update_freq: besides every `flush_secs` and at each begin and end of a phase, write after
             every step (`batch`), every so many steps (a number), or not (`epoch`).
         flush_secs: time between two windows. After 2,000 windows it doubles.
-        trace: which single accesses to keep: all, none, or those in steps `(first, last)`. It is
-            stored, but this version keeps none.
-        max_segments: most single accesses to keep, likewise.
-        max_files: most files in the table at the end of the recording, likewise.
+        trace: which single reads and writes to keep: as many as keep the recording small, the
+            first of each window (True), none, or all in steps `(first, last)`, counted from 1.
+        max_segments: most single accesses to keep; a larger one than the default lets the
+            recording grow in proportion.
+        max_files: most files by name in the table of all files, likewise; 0 for no table.
         children: whether to record forked children, and Pythons that are started, too.
         extended: whether to see also the calls that Darshan 3.5.0 does not wrap.
         exclude: directories and files to leave out, instead of the source's own list.
@@ -217,6 +219,7 @@ class DarshanMonitor:
             self._options.source,
             extended=self._options.extended,
             exclude=self._options.exclude,
+            max_segments=self._options.segments_to_wait(MAX_WAITING),
             children=self._options.children,
         )
         try:

@@ -12,6 +12,8 @@ Source = Literal["auto", "builtin", "libdarshan"]
 UpdateFrequency = Literal["epoch", "batch"] | int
 Trace = bool | tuple[int, int]
 
+DEFAULT_MAX_SEGMENTS: Final = 2_000_000
+DEFAULT_MAX_FILES: Final = 200_000
 SOURCES: Final = ("auto", "builtin", "libdarshan")
 
 
@@ -57,6 +59,10 @@ class Options:
         if self.update_freq == "epoch":
             return 0
         return 1 if self.update_freq == "batch" else self.update_freq
+
+    def segments_to_wait(self, most: int) -> int:
+        """How many traced accesses may wait for the next window; 0 to trace none."""
+        return 0 if self.trace is False else min(self.max_segments, most)
 
     def as_json(self) -> dict[str, Any]:
         """The settings for a job description."""

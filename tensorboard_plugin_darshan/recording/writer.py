@@ -10,9 +10,12 @@ from tensorboard.compat.proto import summary_pb2
 
 from tensorboard_plugin_darshan import __version__, metadata, payload, summary
 from tensorboard_plugin_darshan.recording import process
+from tensorboard_plugin_darshan.recording.budget import allowed_bytes
 from tensorboard_plugin_darshan.recording.event_file import EventFile
+from tensorboard_plugin_darshan.recording.files_writer import FilesWriter
 from tensorboard_plugin_darshan.recording.options import Options
 from tensorboard_plugin_darshan.recording.scalars import ScalarSeries
+from tensorboard_plugin_darshan.recording.trace_writer import TraceWriter
 from tensorboard_plugin_darshan.window import PROCESS_IO, Int64Array, Window
 
 if TYPE_CHECKING:
@@ -24,8 +27,6 @@ PIECE_BYTES: Final = 4 * 1024**2
 WINDOWS_PER_INTERVAL: Final = 2000
 """After as many windows the time between two of them doubles."""
 
-_MIB: Final = 1024**2
-_SECONDS_PER_DAY: Final = 86400
 _WCHAR: Final = PROCESS_IO.index("wchar")
 
 
@@ -37,6 +38,10 @@ class RecordingWriter:
         options: settings, stored with the data.
         recorder: whose facts are stored; its own file access is kept out of it.
 
+    Attributes:
+        traces: writes traced accesses.
+        files: writes the table of all files.
+
     Raises:
         LogDirectoryError: nothing can be written there.
     """
@@ -47,6 +52,8 @@ class RecordingWriter:
         rank, _ = process.rank_and_world_size(os.environ)
         self._file = EventFile(log_dir, rank, recorder.muted)
         self._scalars = ScalarSeries()
+        self.traces = TraceWriter(self._file, options)
+        self.files = FilesWriter(self._file, options)
         self._notes: list[str] = []
         self._postponed = False
         self._jobs = 0
@@ -67,7 +74,13 @@ class RecordingWriter:
             finished=finished,
             flush_seconds=self.interval_seconds(),
             settings=self._options.as_json(),
-            notes=[*job.get("notes", ()), *self._notes],
+            segments={"kept": self.traces.kept, "dropped": self.traces.dropped},
+            notes=[
+                *job.get("notes", ()),
+                *self._notes,
+                *self.traces.notes(),
+                *self.files.notes(),
+            ],
         )
         self._file.write(self._jobs, summary.job_pb(job))
         self._jobs += 1
@@ -134,10 +147,3 @@ class RecordingWriter:
     def _say(self, note: str) -> None:
         self._notes.append(note)
         self.write_job(finished=False)
-
-
-def allowed_bytes(seconds: float) -> float:
-    """How large a recording of this length may be: 1 MiB a minute, and 100 MiB in a day."""
-    by_minute = _MIB * (1 + seconds / 60)
-    by_day = _MIB * (24 + 76 * seconds / _SECONDS_PER_DAY)
-    return min(by_minute, by_day)

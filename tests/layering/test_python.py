@@ -13,7 +13,10 @@ LANGUAGE: dict[str, set[str]] = {
     "metadata": set(),
     "modules": {"counters"},
     "window": {"payload"},
-    "summary": {"metadata", "payload", "window"},
+    "packing": set(),
+    "segments": {"packing", "payload", "window"},
+    "all_files": {"packing", "payload", "window"},
+    "summary": {"all_files", "metadata", "payload", "segments", "window"},
 }
 """Modules at the package's root that both halves speak → those of them that each may import."""
 

@@ -16,7 +16,17 @@ from tests.support.dashboard import Dashboard
 from tests.support.recordings import Recorder, Use, write_recording
 
 PAGE = Path(tensorboard_plugin_darshan.dashboard.__file__).with_name("http_api.md").read_text()
-ROUTES = ("runs", "overview", "timeline", "file_bandwidth", "access_sizes", "files")
+ROUTES = (
+    "runs",
+    "overview",
+    "timeline",
+    "file_bandwidth",
+    "access_sizes",
+    "files",
+    "processes",
+    "heatmap",
+    "page_cache",
+)
 
 
 @pytest.fixture(scope="module")
@@ -25,7 +35,11 @@ def dashboard(tmp_path_factory: pytest.TempPathFactory) -> Dashboard:
     recorder = Recorder()
     modules = {"POSIX": [Use("/a", reads=2, writes=1)]}
     io = np.array([10, 10, 5, 5])
-    windows = [recorder.window(modules, phase="train", epoch=0, process_io=io) for _ in range(3)]
+    one = np.array([[4711, 1, 0, 2000, 1000, 4, 9]])
+    windows = [
+        recorder.window(modules, phase="train", epoch=0, process_io=io, processes=one)
+        for _ in range(3)
+    ]
     write_recording(log_dir / "a", windows)
     return Dashboard(log_dir)
 
@@ -60,7 +74,10 @@ def test_every_route_is_described_and_every_description_is_a_route(dashboard: Da
 
 @pytest.mark.parametrize("route", ROUTES)
 def test_answer_has_the_keys_of_the_example(dashboard: Dashboard, route: str) -> None:
-    answer = dashboard.get(route, **({} if route == "runs" else {"run": "a"}))
+    parameters = {} if route == "runs" else {"run": "a"}
+    if route == "heatmap":
+        parameters["by"] = "process"
+    answer = dashboard.get(route, **parameters)
     documented = example(route)
     assert answer.keys() == documented.keys()
     open_ended = {"job", "definitions", "modules", "figure", "pattern_figure"}

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from tensorboard_plugin_darshan import counters
+from tensorboard_plugin_darshan.all_files import AllFiles
 from tensorboard_plugin_darshan.window import BIN_COLUMNS, BinSeries, ModuleWindow, Window
 
 
@@ -107,6 +108,16 @@ class FakeCutter:
             {"POSIX": part},
             process_io=np.array(self._recorder.process_io, np.int64),
         )
+
+
+    def take_traced(self) -> None:
+        return None
+
+    def names_for_window(self, names: dict[int, str]) -> dict[int, str]:
+        return names
+
+    def all_files(self, max_files: int) -> AllFiles:
+        return AllFiles(self._sequence - 1, self._last)
 
 
 def bytes_read(window: Window) -> int:

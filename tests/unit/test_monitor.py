@@ -23,7 +23,12 @@ def test_attach_counts_without_writing(tmp_path, source, clock):
     monitor = create(tmp_path, source, **settings)
     monitor.attach()
     monitor.attach()
-    given = {"extended": False, "exclude": ("/x",), "children": False}
+    given = {
+            "extended": False,
+            "exclude": ("/x",),
+            "max_segments": 250_000,
+            "children": False,
+        }
     assert source.calls == [(("builtin",), given)]
     assert list(tmp_path.iterdir()) == []
     source.recorder.count(read=5)

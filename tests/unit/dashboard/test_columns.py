@@ -48,13 +48,25 @@ def mixed_windows() -> list[Window]:
         {"POSIX": posix[:2], "STDIO": [Use("/log", writes=1)]},
         {"POSIX": posix[4:]},
     ]
-    return [recorder.window(u, phase=f"p{i}", epoch=i) for i, u in enumerate(uses)]
+    return [
+        recorder.window(
+            u,
+            phase=f"p{i}",
+            epoch=i,
+            processes=np.array([[7, 1, 0, i, 0, 1, 1], [8, 7, i % 2, 0, i, 1, 1]][: 1 + i % 2]),
+        )
+        for i, u in enumerate(uses)
+    ]
 
 
 def assert_same(first: Windows, second: Windows) -> None:
     assert first.modules.keys() == second.modules.keys()
     for item in fields(Windows):
-        if item.name not in ("modules", "notes", "unknown_modules"):
+        if item.name == "processes":
+            assert first.processes.keys() == second.processes.keys()
+            for column, values in first.processes.items():
+                np.testing.assert_array_equal(values, second.processes[column], column)
+        elif item.name not in ("modules", "notes", "unknown_modules"):
             left, right = getattr(first, item.name), getattr(second, item.name)
             np.testing.assert_array_equal(left, right, item.name)
     for name, left in first.modules.items():
