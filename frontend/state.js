@@ -22,6 +22,7 @@ export const DEFAULT_STATE = {
   search: '',
   sort: '-bytes',
   offset: 0,
+  by: '',
 };
 
 /**
@@ -72,6 +73,7 @@ export function parseHash(hash) {
     search: values.search ?? DEFAULT_STATE.search,
     sort: values.sort || DEFAULT_STATE.sort,
     offset: offset !== null && Number.isInteger(offset) ? offset : 0,
+    by: values.by === 'rank' || values.by === 'process' ? values.by : '',
   };
 }
 

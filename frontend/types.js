@@ -4,6 +4,7 @@
  *
  * @typedef {'overview' | 'timeline' | 'files' | 'access_sizes'} ViewName
  * @typedef {'light' | 'dark'} Theme
+ * @typedef {'' | 'rank' | 'process'} By
  *
  * @typedef {object} Stretch seconds since the run's begin
  * @property {number} start
@@ -19,6 +20,7 @@
  * @property {string} search
  * @property {string} sort
  * @property {number} offset
+ * @property {By} by rows of the figure below the timeline, empty for none
  *
  * @typedef {object} Run
  * @property {string} name
@@ -159,6 +161,27 @@
  * @property {number | null} write_bandwidth
  *
  * @typedef {AnswerHead & {total: number, rows: FileRow[]}} FilesAnswer
+ *
+ * @typedef {object} Process
+ * @property {string} rank
+ * @property {string | null} hostname
+ * @property {number} pid
+ * @property {'main' | 'worker'} kind
+ * @property {string} state
+ * @property {number} start
+ * @property {number} end
+ * @property {number} bytes_read
+ * @property {number} bytes_written
+ * @property {number} calls
+ * @property {number} call_seconds
+ *
+ * @typedef {object} ProcessesParts
+ * @property {{main: number, workers: number, ranks: number, ended_badly: number}} counts
+ * @property {Process[]} processes
+ * @property {{rank: string, call_seconds: number}[]} ranks
+ * @property {string | null} slowest
+ * @property {string | null} fastest
+ * @typedef {FigureAnswer & ProcessesParts} ProcessesAnswer
  *
  * @typedef {object} Query what a question to the server is about
  * @property {string} run

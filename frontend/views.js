@@ -4,6 +4,7 @@ import {createAccessSizes} from './access_sizes.js';
 import {h} from './dom.js';
 import {createFiles, createHistogram} from './files.js';
 import {createOverview} from './overview.js';
+import {createHeatmap, createPageCache, createProcesses} from './processes.js';
 import {createTimeline} from './timeline.js';
 
 /** @typedef {import('./types.js').App} App */
@@ -39,17 +40,31 @@ function createView(name, title, blocks, content) {
  */
 export function createViews(app) {
   const overview = createOverview(app);
+  const processes = createProcesses(app);
   const timeline = createTimeline(app);
+  const cache = createPageCache(app);
+  const heatmap = createHeatmap(app);
   const histogram = createHistogram(app);
   const files = createFiles(app);
   const sizes = createAccessSizes(app);
   return [
-    createView('overview', 'Overview', [overview], [overview.element]),
+    createView(
+      'overview',
+      'Overview',
+      [overview, processes],
+      [overview.element, processes.element]
+    ),
     createView(
       'timeline',
       'Timeline',
-      [timeline.block],
-      [timeline.toolbar, timeline.block.element]
+      [timeline.block, cache, heatmap.block],
+      [
+        timeline.toolbar,
+        timeline.block.element,
+        cache.element,
+        heatmap.toolbar,
+        heatmap.block.element,
+      ]
     ),
     createView(
       'files',

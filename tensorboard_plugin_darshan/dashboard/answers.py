@@ -11,7 +11,10 @@ from tensorboard_plugin_darshan.dashboard import (
     distributions,
     figures,
     file_table,
+    insights,
     log_overview,
+    process_figures,
+    rank_lanes,
     ranks,
     timeline_figure,
 )
@@ -59,6 +62,7 @@ def overview(selection: Selection, now: float) -> Answer:
         "kind": run.kind,
         "begin": run.begin,
         "live": run.is_live(now),
+        "verdict": insights.verdict_line(selection),
         **answer,
     }
 
@@ -74,6 +78,8 @@ def timeline(selection: Selection, theme: str) -> Answer:
         figure = timeline_figure.timeline_figure(
             line, phases, selection.range, look, revision(selection)
         )
+        gaps = rank_lanes.gaps(selection.run)
+        figure["layout"]["shapes"] += process_figures.gap_shapes(gaps, look)
         if not any(values.any() for values in line.sums.values()):
             notes.append(f"No calls{_of_module(selection)} in this stretch.")
     return {

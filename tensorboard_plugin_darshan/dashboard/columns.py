@@ -56,6 +56,11 @@ class FileIndex:
         places = np.array([self._place(record_id) for record_id in unique.tolist()], np.int64)
         return narrow(places[inverse]) if len(ids) else np.zeros(0, np.uint8)
 
+    def path_of(self, record_id: int) -> str:
+        """The path of a record id, or a stand-in where it is not known."""
+        place = self._places.get(record_id)
+        return f"record {record_id}" if place is None else self.paths[place]
+
     def _place(self, record_id: int) -> int:
         place = self._places.setdefault(record_id, len(self.paths))
         if place == len(self.paths):

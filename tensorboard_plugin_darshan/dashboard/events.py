@@ -90,7 +90,7 @@ class RunStore:
         Raises:
             DataUnavailableError: the data server did not answer.
         """
-        with _translated_errors():
+        with translated_errors():
             listing = self._list(ctx, experiment, None)
             self._read_jobs(ctx, experiment, listing)
         with self._lock:
@@ -113,7 +113,7 @@ class RunStore:
             UnknownRunError: there is no such run.
             DataUnavailableError: the data server did not answer.
         """
-        with _translated_errors():
+        with translated_errors():
             return self._load(ctx, experiment, name)
 
     def _load(self, ctx: Any, experiment: str, name: str) -> Run:
@@ -252,7 +252,7 @@ def _span(job: Job, newest: float) -> tuple[float | None, float | None, float]:
 
 
 @contextmanager
-def _translated_errors() -> Iterator[None]:
+def translated_errors() -> Iterator[None]:
     """Errors of the data server, which are no errors of TensorBoard's own kind, as ours. Without
     grpc loaded there is no data server.
     """

@@ -8,7 +8,7 @@ from typing import Any, Final
 import numpy as np
 
 from tensorboard_plugin_darshan.dashboard import columns
-from tensorboard_plugin_darshan.dashboard.format import bandwidth, percent, seconds, size
+from tensorboard_plugin_darshan.dashboard.format import bandwidth, seconds, size
 from tensorboard_plugin_darshan.dashboard.heatmap import Heatmap, Shares
 from tensorboard_plugin_darshan.dashboard.rank_lanes import Span
 from tensorboard_plugin_darshan.dashboard.rank_totals import Rank
@@ -167,25 +167,28 @@ def _bars(
 
 def page_cache_figure(found: Shares, span: Span, theme: Theme, revision: str) -> Figure:
     """Shares over time: of bytes read from the page cache, and of the kernel's bytes seen."""
-    rows = (
-        ("from page cache", found.cache, theme.read, "tozeroy", "solid"),
-        ("seen", found.seen, theme.muted, "none", "dot"),
-    )
+    middle = (found.edges[1:] + found.edges[:-1]) / 2
     return {
         "data": [
             {
+                "type": "bar",
+                "name": "from page cache",
+                "x": typed(middle),
+                "y": _percents(found.cache),
+                "width": float(found.edges[1] - found.edges[0]),
+                "hovertemplate": "from page cache %{y:.3~g} %<extra></extra>",
+                "marker": {"color": theme.read, "opacity": 0.55, "line": {"width": 0}},
+            },
+            {
                 "type": "scatter",
                 "mode": "lines",
-                "name": name,
-                "x": typed(found.edges),
-                "y": _steps(100.0 * values),
-                "text": [percent(v) for v in [*values.tolist(), values[-1]]],
-                "hovertemplate": f"{name} %{{text}}<extra></extra>",
+                "name": "seen",
+                "x": typed(middle),
+                "y": _percents(found.seen),
+                "hovertemplate": "seen %{y:.3~g} %<extra></extra>",
                 "connectgaps": False,
-                "fill": fill,
-                "line": {"shape": "hv", "width": 1, "color": colour, "dash": dash},
-            }
-            for name, values, colour, fill, dash in rows
+                "line": {"shape": "hvh", "width": 1, "color": theme.muted, "dash": "dot"},
+            },
         ],
         "layout": layout(
             theme,
@@ -210,8 +213,30 @@ def page_cache_figure(found: Shares, span: Span, theme: Theme, revision: str) ->
     }
 
 
-def _steps(values: Array) -> list[float | None]:
-    """Values of a step line drawn to its end, to a tenth; None where there is none."""
+def _percents(values: Array) -> list[float | None]:
+    """Shares in percent, to a tenth; None where there is none."""
+    return [None if np.isnan(value) else round(100.0 * value, 1) for value in values.tolist()]
+
+
+def gap_shapes(gaps: list[Span], theme: Theme) -> list[dict[str, Any]]:
+    """Shades of the stretches of a timeline in which nothing was recorded."""
     return [
-        None if np.isnan(value) else round(value, 1) for value in [*values.tolist(), values[-1]]
+        {
+            "type": "rect",
+            "layer": "below",
+            "xref": "x",
+            "yref": "paper",
+            "x0": start,
+            "x1": end,
+            "y0": 0.0,
+            "y1": 1.0,
+            "fillcolor": theme.bands[2],
+            "line": {"width": 0},
+            "label": {
+                "text": "not recorded",
+                "textposition": "top center",
+                "font": {"size": 11, "color": theme.muted},
+            },
+        }
+        for start, end in gaps
     ]

@@ -11,6 +11,7 @@ from tensorboard import errors
 
 from tensorboard_plugin_darshan import modules
 from tensorboard_plugin_darshan.dashboard.file_table import SORT_COLUMNS
+from tensorboard_plugin_darshan.dashboard.lanes import BY, By
 from tensorboard_plugin_darshan.dashboard.run import Run
 from tensorboard_plugin_darshan.dashboard.selection import Selection
 
@@ -19,6 +20,9 @@ ROWS: Final = ("rank", "process")
 DEFAULT_LIMIT: Final = 100
 MAX_LIMIT: Final = 1000
 DEFAULT_SORT: Final = "-bytes"
+
+DEFAULT_LANES: Final = 30
+MAX_LANES: Final = 200
 
 Arguments = Mapping[str, str]
 
@@ -46,6 +50,15 @@ class PageQuery:
     sort: str
     limit: int
     offset: int
+
+
+@dataclass(frozen=True)
+class LaneQuery:
+    """What the lanes take besides."""
+
+    by: By
+    search: str
+    lanes: int
 
 
 def bad(sentence: str) -> Exception:
@@ -106,6 +119,20 @@ def parse_page(arguments: Arguments) -> PageQuery:
         sort,
         _integer(arguments, "limit", DEFAULT_LIMIT, 1, MAX_LIMIT),
         _integer(arguments, "offset", 0, 0, None),
+    )
+
+
+def parse_lanes(arguments: Arguments) -> LaneQuery:
+    """Parameters `by`, `search`, `lanes`.
+
+    Raises:
+        tensorboard.errors.InvalidArgumentError: one is impossible (status 400).
+    """
+    by = _choice("by", arguments.get("by", BY[0]), BY)
+    return LaneQuery(
+        "thread" if by == "thread" else "file",
+        arguments.get("search", ""),
+        _integer(arguments, "lanes", DEFAULT_LANES, 1, MAX_LANES),
     )
 
 

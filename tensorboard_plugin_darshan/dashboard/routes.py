@@ -15,16 +15,24 @@ from tensorboard.plugins import base_plugin
 
 import tensorboard_plugin_darshan
 from tensorboard_plugin_darshan import counters, metadata
-from tensorboard_plugin_darshan.dashboard import answers, process_answers, query, static_files
+from tensorboard_plugin_darshan.dashboard import (
+    answers,
+    lane_answers,
+    process_answers,
+    query,
+    static_files,
+)
 from tensorboard_plugin_darshan.dashboard.events import (
     DataUnavailableError,
     RunStore,
     RunSummary,
     UnknownRunError,
 )
+from tensorboard_plugin_darshan.dashboard.insights_answer import insights_answer
 from tensorboard_plugin_darshan.dashboard.logs import LogStore
 from tensorboard_plugin_darshan.dashboard.logs import roots as log_roots
 from tensorboard_plugin_darshan.dashboard.run import Run
+from tensorboard_plugin_darshan.dashboard.traces import TraceStore
 
 _DAY_SECONDS: Final = 24 * 3600
 
@@ -72,6 +80,7 @@ class DarshanPlugin(base_plugin.TBPlugin):  # type: ignore[misc]
     def __init__(self, context: base_plugin.TBContext) -> None:
         """Keeps the data provider and where logs lie; everything else happens on request."""
         self._store = RunStore(context.data_provider)
+        self._traces = TraceStore(context.data_provider)
         self._logs = LogStore(log_roots(context))
         self._plotly = static_files.CompressedPlotly()
 
@@ -84,6 +93,8 @@ class DarshanPlugin(base_plugin.TBPlugin):  # type: ignore[misc]
             "/file_bandwidth": self._file_bandwidth_route,
             "/access_sizes": self._access_sizes_route,
             "/files": self._files_route,
+            "/lanes": self._lanes_route,
+            "/insights": self._insights_route,
             "/processes": self._processes_route,
             "/heatmap": self._heatmap_route,
             "/page_cache": self._page_cache_route,
@@ -147,6 +158,11 @@ class DarshanPlugin(base_plugin.TBPlugin):  # type: ignore[misc]
         return answers.files(wanted.select(self._load(request, wanted)), page)
 
     @route
+    def _insights_route(self, request: Request) -> Any:
+        wanted = query.parse_query(request.args)
+        return query.finite(insights_answer(wanted.select(self._load(request, wanted))))
+
+    @route
     def _processes_route(self, request: Request) -> Any:
         return self._figure(
             request, functools.partial(process_answers.processes_answer, now=time.time())
@@ -162,6 +178,15 @@ class DarshanPlugin(base_plugin.TBPlugin):  # type: ignore[misc]
     @route
     def _page_cache_route(self, request: Request) -> Any:
         return self._figure(request, process_answers.page_cache_answer)
+
+    @route
+    def _lanes_route(self, request: Request) -> Any:
+        wanted, theme = query.parse_query(request.args), query.parse_theme(request.args)
+        which = query.parse_lanes(request.args)
+        run = self._load(request, wanted)
+        names = [recording.name for recording in run.recordings]
+        traces = self._traces.load(*_where(request), names)
+        return lane_answers.lanes(wanted.select(run), traces, which, theme)
 
     def _figure(self, request: Request, answer: Callable[..., Any]) -> Any:
         wanted, theme = query.parse_query(request.args), query.parse_theme(request.args)

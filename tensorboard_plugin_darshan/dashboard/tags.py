@@ -39,7 +39,11 @@ def newest(tags: Mapping[str, Any]) -> float:
 
 def window_tags(tags: Mapping[str, Any]) -> list[str]:
     """The window tags among `tags`, in the order in which they were written."""
-    prefix = metadata.WINDOW_TAG_PREFIX
+    return numbered_tags(tags, metadata.WINDOW_TAG_PREFIX)
+
+
+def numbered_tags(tags: Mapping[str, Any], prefix: str) -> list[str]:
+    """Those of `tags` that are the prefix and a number, by number."""
     found = [tag for tag in tags if tag.startswith(prefix) and tag[len(prefix) :].isdecimal()]
     return sorted(found, key=lambda tag: int(tag[len(prefix) :]))
 

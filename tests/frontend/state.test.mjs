@@ -20,7 +20,7 @@ test('parseHash reads every key', () => {
   const hash =
     '#darshan&p.darshan.run=lr%3D0.1%2Cb%26c%2Frank&p.darshan.view=access_sizes' +
     '&p.darshan.module=STDIO&p.darshan.start=1.5&p.darshan.end=20&p.darshan.live=off' +
-    '&p.darshan.search=img&p.darshan.sort=path&p.darshan.offset=50';
+    '&p.darshan.search=img&p.darshan.sort=path&p.darshan.offset=50&p.darshan.by=rank';
   assert.deepEqual(parseHash(hash), {
     run: 'lr=0.1,b&c/rank',
     view: 'access_sizes',
@@ -31,6 +31,7 @@ test('parseHash reads every key', () => {
     search: 'img',
     sort: 'path',
     offset: 50,
+    by: 'rank',
   });
 });
 

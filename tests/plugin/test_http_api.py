@@ -23,6 +23,8 @@ ROUTES = (
     "file_bandwidth",
     "access_sizes",
     "files",
+    "lanes",
+    "insights",
     "processes",
     "heatmap",
     "page_cache",
@@ -80,7 +82,7 @@ def test_answer_has_the_keys_of_the_example(dashboard: Dashboard, route: str) ->
     answer = dashboard.get(route, **parameters)
     documented = example(route)
     assert answer.keys() == documented.keys()
-    open_ended = {"job", "definitions", "modules", "figure", "pattern_figure"}
+    open_ended = {"job", "definitions", "modules", "figure", "pattern_figure", "findings"}
     for key in answer.keys() - open_ended:
         known, said = shape(answer[key]), shape(documented[key])
         if said:
@@ -95,6 +97,8 @@ def test_module_totals_are_those_of_the_example(dashboard: Dashboard) -> None:
 def test_every_parameter_is_described() -> None:
     for name in ("run", "start", "end", "module", "theme"):
         assert re.search(rf"^\| .*`{name}`", PAGE, re.MULTILINE)
+    for name in ("by", "search", "lanes"):
+        assert re.search(rf"^\| `{name}`", section("lanes"), re.MULTILINE)
     for name in ("search", "sort", "limit", "offset"):
         assert re.search(rf"^\| `{name}`", section("files"), re.MULTILINE)
 

@@ -192,6 +192,12 @@ def test_ranks_over_time_show_the_gap(tmp_path: Path) -> None:
     assert sum(value or 0 for value in trace["z"][1]) * width == pytest.approx(120_000, rel=1e-3)
 
 
+def test_timeline_shades_what_was_not_recorded(tmp_path: Path) -> None:
+    shapes = ranks(tmp_path).get("timeline", run="a")["figure"]["layout"]["shapes"]
+    found = [s for s in shapes if s.get("label", {}).get("text") == "not recorded"]
+    assert [(s["x0"], s["x1"]) for s in found] == [(4.5, 10.0)]
+
+
 def test_processes_of_one_rank_at_the_same_time_are_apart(tmp_path: Path) -> None:
     for name in ("rank0", "rank0-2"):
         recorder = Recorder()
@@ -229,9 +235,9 @@ def test_page_cache_over_time_tells_cold_from_warm_epochs(tmp_path: Path) -> Non
     figure = dashboard.get("page_cache", run="a")["figure"]
     figures.check(figure)
     trace = figures.trace(figure, "from page cache")
-    edges = figures.array(trace["x"])
-    cold = [v for v, e in zip(trace["y"], edges, strict=True) if e < 1.99]
-    warm = [v for v, e in zip(trace["y"], edges, strict=True) if e > 2.01]
+    middle = figures.array(trace["x"])
+    cold = [v for v, m in zip(trace["y"], middle, strict=True) if m < 1.99]
+    warm = [v for v, m in zip(trace["y"], middle, strict=True) if m > 2.01]
     assert set(cold) == {0.0}
     assert set(warm) == {100.0}
     seen = figures.trace(figure, "seen")["y"]
