@@ -58,7 +58,7 @@ class Tab {
         .find(({name}) => name === next.run)
         ?.modules.includes(next.module);
       const module = isThere ? next.module : '';
-      Object.assign(next, {start: null, end: null, search: '', module});
+      Object.assign(next, {start: null, end: null, search: '', lane: '', module});
     }
     const isOther = ['run', 'module', 'start', 'end', 'search'].some(
       (key) =>

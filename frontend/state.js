@@ -22,6 +22,8 @@ export const DEFAULT_STATE = {
   search: '',
   sort: '-bytes',
   offset: 0,
+  lanes: '',
+  lane: '',
   by: '',
 };
 
@@ -73,6 +75,8 @@ export function parseHash(hash) {
     search: values.search ?? DEFAULT_STATE.search,
     sort: values.sort || DEFAULT_STATE.sort,
     offset: offset !== null && Number.isInteger(offset) ? offset : 0,
+    lanes: values.lanes === 'thread' ? 'thread' : '',
+    lane: values.lane ?? '',
     by: values.by === 'rank' || values.by === 'process' ? values.by : '',
   };
 }

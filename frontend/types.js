@@ -20,6 +20,8 @@
  * @property {string} search
  * @property {string} sort
  * @property {number} offset
+ * @property {'' | 'thread'} lanes what makes a lane, empty for a file
+ * @property {string} lane part of the lanes' names
  * @property {By} by rows of the figure below the timeline, empty for none
  *
  * @typedef {object} Run
@@ -128,6 +130,12 @@
  * @property {string[]} definitions
  * @typedef {AnswerHead & FigureParts} FigureAnswer
  * @typedef {FigureAnswer & {rank_figure: Figure}} TimelineAnswer
+ *
+ * @typedef {object} LanesParts
+ * @property {string} by
+ * @property {{shown: number, total: number}} lanes
+ * @property {{recorded: number, dropped: number, shown: number, bars: number, merged: boolean}} segments
+ * @typedef {FigureAnswer & LanesParts} LanesAnswer
  *
  * @typedef {object} CommonSize
  * @property {string} module

@@ -3,6 +3,7 @@
 import {createAccessSizes} from './access_sizes.js';
 import {h} from './dom.js';
 import {createFiles, createHistogram} from './files.js';
+import {createLanes} from './lanes.js';
 import {createOverview} from './overview.js';
 import {createHeatmap, createPageCache, createProcesses} from './processes.js';
 import {createTimeline} from './timeline.js';
@@ -43,6 +44,7 @@ export function createViews(app) {
   const processes = createProcesses(app);
   const timeline = createTimeline(app);
   const cache = createPageCache(app);
+  const lanes = createLanes(app);
   const heatmap = createHeatmap(app);
   const histogram = createHistogram(app);
   const files = createFiles(app);
@@ -57,12 +59,14 @@ export function createViews(app) {
     createView(
       'timeline',
       'Timeline',
-      [timeline.block, cache, heatmap.block],
+      [timeline.block, lanes.block, cache, heatmap.block],
       [
         timeline.toolbar,
         timeline.block.element,
         cache.element,
         heatmap.toolbar,
+        lanes.toolbar,
+        lanes.block.element,
         heatmap.block.element,
       ]
     ),

@@ -7,7 +7,7 @@ from typing import Final
 
 from tensorboard_plugin_darshan.dashboard import lanes as lanes_lib
 from tensorboard_plugin_darshan.dashboard.answers import Answer, head, revision
-from tensorboard_plugin_darshan.dashboard.format import count, plural
+from tensorboard_plugin_darshan.dashboard.format import count
 from tensorboard_plugin_darshan.dashboard.lanes_figure import lanes_figure
 from tensorboard_plugin_darshan.dashboard.query import LaneQuery
 from tensorboard_plugin_darshan.dashboard.rank_lanes import lane_names
@@ -97,7 +97,4 @@ def _notes(
     elif not found.total and selection.range is not None:
         matching = f" in a {wanted.by} called so" if wanted.search else ""
         notes.append(f"No read or write was kept{matching} in this stretch of time.")
-    elif found.total > len(found.labels):
-        kinds = plural(found.total, wanted.by, f"{wanted.by}s")
-        notes.append(f"Lanes: the {len(found.labels)} busiest of {kinds}; search finds others.")
     return notes
