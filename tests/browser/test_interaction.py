@@ -20,7 +20,7 @@ pytestmark = pytest.mark.browser
 
 expect.set_options(timeout=20_000)
 
-VIEWS = ["Overview", "Timeline", "Files", "Access sizes"]
+VIEWS = ["Overview", "Timeline", "Files", "Access sizes", "Insights"]
 N_FILES = 120
 NAME = "lr=0.1, batch & more/été"
 OpenTab = Callable[..., Frame]
@@ -111,7 +111,7 @@ def test_tabs_have_their_names_and_keys(server: Server, page: Page, open_tab: Op
     tabs = frame.get_by_role("tab")
     expect(tabs).to_have_text(VIEWS)
     tabs.first.focus()
-    for key, name in (("ArrowRight", "Timeline"), ("End", "Access sizes"), ("Home", "Overview")):
+    for key, name in (("ArrowRight", "Timeline"), ("End", "Insights"), ("Home", "Overview")):
         page.keyboard.press(key)
         chosen = frame.get_by_role("tab", name=name, exact=True)
         expect(chosen).to_be_focused()
@@ -234,9 +234,10 @@ def test_hidden_tab_asks_nothing(server: Server, page: Page, open_tab: OpenTab) 
     frame = open_tab(server, view="files")
     expect(frame.locator(".block").last).to_be_attached()
     expect(frame.locator(".size-files")).to_have_attribute("data-state", "ready")
+    page.evaluate("location.hash = location.hash.replace('#darshan', '#timeseries')")
+    page.wait_for_timeout(1_000)  # what was under way when the tab was left
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url))
-    page.evaluate("location.hash = location.hash.replace('#darshan', '#timeseries')")
     page.wait_for_timeout(6_000)
     assert [url for url in asked if "/plugin/darshan/" in url] == []
     with page.expect_request(re.compile("/plugin/darshan/runs")):
