@@ -12,6 +12,7 @@ import {
   formatDuration,
   formatShare,
 } from './format.js';
+import {buildVerdictLine} from './insights.js';
 import {buildSparkline} from './sparkline.js';
 import {buildFacts} from './facts.js';
 import {buildTable} from './table.js';
@@ -173,6 +174,7 @@ export function createOverview(app) {
       ].filter(Boolean);
       morph(
         body,
+        buildVerdictLine(answer.verdict),
         h('ul', {class: 'cards', 'aria-label': 'Totals'}, ...answer.cards.map(buildCard)),
         answer.phases.length > 0 && buildPhases(answer),
         buildModules(answer.modules),
@@ -183,8 +185,9 @@ export function createOverview(app) {
     },
   });
   block.element.addEventListener('click', ({target}) => {
-    const button = target instanceof Element ? target.closest('button[data-start]') : null;
-    if (!(button instanceof HTMLElement)) return;
+    const button = target instanceof Element ? target.closest('button') : null;
+    if (button?.dataset.view === 'insights') app.update({view: 'insights'});
+    if (button?.dataset.start === undefined) return;
     app.update({start: Number(button.dataset.start), end: Number(button.dataset.end)});
   });
   return block;

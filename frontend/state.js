@@ -8,8 +8,8 @@ const PREFIX = 'p.darshan.';
 /** The narrowest stretch of time that zooming reaches, in seconds. */
 const NARROWEST_SECONDS = 0.01;
 
-/** @type {readonly ['overview', 'timeline', 'files', 'access_sizes']} */
-export const VIEWS = ['overview', 'timeline', 'files', 'access_sizes'];
+/** @type {readonly ['overview', 'timeline', 'files', 'access_sizes', 'insights']} */
+export const VIEWS = ['overview', 'timeline', 'files', 'access_sizes', 'insights'];
 
 /** @type {State} */
 export const DEFAULT_STATE = {

@@ -2,7 +2,7 @@
  * Shapes of what the server answers (dashboard/http_api.md) and of what the modules here hand to
  * each other. Only types: nothing here runs.
  *
- * @typedef {'overview' | 'timeline' | 'files' | 'access_sizes'} ViewName
+ * @typedef {'overview' | 'timeline' | 'files' | 'access_sizes' | 'insights'} ViewName
  * @typedef {'light' | 'dark'} Theme
  * @typedef {'' | 'rank' | 'process'} By
  *
@@ -110,7 +110,15 @@
  * @property {FactColumn[]} columns
  * @property {(string | number | null)[][]} rows
  *
+ * @typedef {object} VerdictLine
+ * @property {'waiting' | 'maybe' | 'not_waiting' | 'unknown'} state
+ * @property {string} grade
+ * @property {string} sentence
+ * @property {string | null} finding
+ * @property {number} findings
+ *
  * @typedef {object} OverviewParts
+ * @property {VerdictLine} verdict
  * @property {string} kind `recording` or `log`
  * @property {number} [processes] of a log
  * @property {FactTable[]} [tables] of a log

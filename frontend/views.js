@@ -1,9 +1,10 @@
-/** The four views and the tabs that lead to them. */
+/** The views and the tabs that lead to them. */
 
 import {createAccessSizes} from './access_sizes.js';
 import {h} from './dom.js';
 import {createFiles, createHistogram} from './files.js';
 import {createLanes} from './lanes.js';
+import {createInsights} from './insights.js';
 import {createOverview} from './overview.js';
 import {createHeatmap, createPageCache, createProcesses} from './processes.js';
 import {createTimeline} from './timeline.js';
@@ -49,6 +50,7 @@ export function createViews(app) {
   const histogram = createHistogram(app);
   const files = createFiles(app);
   const sizes = createAccessSizes(app);
+  const insights = createInsights(app);
   return [
     createView(
       'overview',
@@ -77,6 +79,7 @@ export function createViews(app) {
       [histogram.element, files.toolbar, files.block.element]
     ),
     createView('access_sizes', 'Access sizes', [sizes], [sizes.element]),
+    createView('insights', 'Insights', [insights], [insights.element]),
   ];
 }
 

@@ -19,7 +19,7 @@ from tests.support.recordings import Recorder, Use, write_recording
 
 pytestmark = pytest.mark.browser
 
-VIEWS = ("Overview", "Timeline", "Files", "Access sizes")
+VIEWS = ("Overview", "Timeline", "Files", "Access sizes", "Insights")
 WIDE, NARROW = 1400, 400
 
 TEXTS = r"""() => {
