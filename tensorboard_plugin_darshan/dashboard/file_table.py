@@ -8,6 +8,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from tensorboard_plugin_darshan.all_files import ModuleFiles
 from tensorboard_plugin_darshan.dashboard import columns
 from tensorboard_plugin_darshan.dashboard.run import Recording
 from tensorboard_plugin_darshan.dashboard.selection import Selection
@@ -139,7 +140,10 @@ def _build(selection: Selection) -> FileRows:
     for name in selection.modules:
         found = [
             _recording_rows(recording, module, mask)
-            for _, recording, module, mask in selection.parts(name)
+            if table is None
+            else _rows_with_table(table, recording, module, mask)
+            for place, recording, module, mask in selection.parts(name)
+            for table in [_table_of(selection, place, name)]
         ]
         names, values = found[0] if len(found) == 1 else _merge(found)
         if f"{name}_MAX_BYTE_READ" not in SHOWN[name].index:
@@ -154,6 +158,32 @@ def _build(selection: Selection) -> FileRows:
     return FileRows(
         paths, [path.lower() for path in paths], np.array(modules, object), _shown(values)
     )
+
+
+def _table_of(selection: Selection, place: int, name: str) -> ModuleFiles | None:
+    """A module's part of the recording's table of all files, where the stretch holds all that it
+    counts.
+    """
+    recording, mask = selection.run.recordings[place], selection.masks[place]
+    table = recording.all_files
+    if table is None or not selection.covers_begin(place):
+        return None
+    is_counted = recording.windows.sequence <= table.sequence
+    return table.modules.get(name) if mask[is_counted].all() else None
+
+
+def _rows_with_table(
+    table: ModuleFiles, recording: Recording, module: columns.ModuleColumns, mask: Array
+) -> tuple[list[str], dict[str, Array]]:
+    """The table of all files, and what its recording's later windows add."""
+    assert recording.all_files is not None
+    values = table.values.astype(np.float64)
+    rows = {name: values[:, place] for place, name in enumerate(FILE_COLUMNS)}
+    later = mask & (recording.windows.sequence > recording.all_files.sequence)
+    if not later.any():
+        return list(table.paths), rows
+    found = [(list(table.paths), rows), _recording_rows(recording, module, later)]
+    return _merge(found, MAXIMUM_COLUMNS)
 
 
 def _recording_rows(
@@ -181,9 +211,9 @@ def _recording_rows(
 
 
 def _merge(
-    found: list[tuple[list[str], dict[str, Array]]],
+    found: list[tuple[list[str], dict[str, Array]]], largest: tuple[str, ...] = ("size_bytes",)
 ) -> tuple[list[str], dict[str, Array]]:
-    """The rows of several recordings, one a path."""
+    """The rows of several recordings, one a path; of columns in `largest` the maximum counts."""
     places: dict[str, int] = {}
     owner = np.array(
         [places.setdefault(path, len(places)) for paths, _ in found for path in paths], np.int64
@@ -192,7 +222,7 @@ def _merge(
     for name in FILE_COLUMNS:
         parts = np.concatenate([np.zeros(0), *(part[name] for _, part in found)])
         values[name] = np.zeros(len(places))
-        combine = np.maximum if name == "size_bytes" else np.add
+        combine = np.maximum if name in largest else np.add
         combine.at(values[name], owner, parts)
     return list(places), values
 

@@ -14,6 +14,7 @@ from typing import Any, ClassVar, Final
 import numpy as np
 
 from tensorboard_plugin_darshan import modules
+from tensorboard_plugin_darshan.all_files import AllFiles
 from tensorboard_plugin_darshan.dashboard import columns
 from tensorboard_plugin_darshan.window import PROCESS_IO, Window
 
@@ -160,6 +161,7 @@ class Recording:
         problems: sentences about data that could not be read.
         unreadable: number of windows among it.
         wall_times: time of the first and of the last event, seconds since 1970.
+        all_files: what every file did until some window, if that was written.
     """
 
     name: str
@@ -169,6 +171,7 @@ class Recording:
     problems: tuple[str, ...] = ()
     unreadable: int = 0
     wall_times: tuple[float, float] = (0.0, 0.0)
+    all_files: AllFiles | None = None
 
     @cached_property
     def begin(self) -> float | None:
@@ -242,6 +245,8 @@ class Run:
     def nbytes(self) -> int:
         """Memory that the run takes, in bytes."""
         names = sum(150 * len(recording.index.paths) for recording in self.recordings)
+        tables = [r.all_files.modules.values() for r in self.recordings if r.all_files is not None]
+        names += sum(250 * len(part.paths) for parts in tables for part in parts)
         return names + sum(recording.windows.nbytes for recording in self.recordings)
 
     def offset(self, recording: Recording) -> float:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from tensorboard_plugin_darshan import metadata, payload, summary
+from tensorboard_plugin_darshan.all_files import AllFiles
 from tensorboard_plugin_darshan.dashboard import checks, columns
 from tensorboard_plugin_darshan.dashboard.run import (
     Job,
@@ -67,6 +68,8 @@ class _Known:
     problems: dict[str, None] = field(default_factory=dict)
     unreadable: int = 0
     first_wall_time: float = 0.0
+    all_files: AllFiles | None = None
+    files_listed: Any = None
 
 
 class RecordingState:
@@ -108,6 +111,7 @@ class RecordingState:
             self._known = _Known()
             _read_tags(self._known, self._name, tags, wanted, read)
         known = self._known
+        _read_files(known, self._name, tags, read)
         known.from_scratch = False
         problems = dict.fromkeys([*([job_problem] if job_problem else []), *known.problems])
         self.recording = Recording(
@@ -118,6 +122,7 @@ class RecordingState:
             tuple(problems),
             known.unreadable,
             (known.first_wall_time, last),
+            known.all_files,
         )
         return True
 
@@ -143,6 +148,20 @@ def _read_tags(
             known.listed[tag] = listed(tags[tag])
     if pieces:
         known.windows = concatenate(pieces)
+
+
+def _read_files(known: _Known, name: str, tags: Mapping[str, Any], read: Read) -> None:
+    """Reads the newest table of all files, if it is a new one."""
+    newest_tag = next(reversed(numbered_tags(tags, metadata.FILES_TAG_PREFIX)), None)
+    stamp = newest_tag and (newest_tag, listed(tags[newest_tag]))
+    if newest_tag is None or stamp == known.files_listed:
+        return
+    known.files_listed = stamp
+    for datum in read(name, [newest_tag]).get(newest_tag, ()):
+        try:
+            known.all_files = summary.parse_files(datum.numpy)
+        except payload.PayloadError as error:
+            known.problems[f"{name}: {error}"] = None
 
 
 def _news(known: _Known, tag: str, data: Sequence[Any]) -> Sequence[Any]:
