@@ -58,7 +58,7 @@ def test_timeline_grows_before_the_training_ends(tmp_path: Path, chromium: Brows
         tab = Tab(context.new_page(), server.port)
         frame = tab.open()
         names = [name.strip() for name in frame.get_by_role("tab").all_inner_texts()]
-        assert names == ["Overview", "Timeline", "Files", "Access sizes"]
+        assert names[:4] == ["Overview", "Timeline", "Files", "Access sizes"]
 
         tab.show("Timeline")
         last = _last_second(tab)

@@ -173,7 +173,9 @@ def test_views_draw_without_overlap(
     ) as context:
         tab = Tab(context.new_page(), server.port)
         frame = tab.open()
-        for view in VIEWS:
+        views = [name.strip() for name in frame.get_by_role("tab").all_inner_texts()]
+        assert {"Overview", "Timeline", "Files", "Access sizes"} <= set(views)
+        for view in views:
             tab.show(view)
             assert frame.evaluate("document.documentElement.dataset.theme") == theme
             texts = frame.evaluate(TEXTS)
@@ -188,5 +190,5 @@ def test_views_draw_without_overlap(
             assert frame.evaluate(
                 "document.documentElement.scrollWidth <= document.documentElement.clientWidth"
             ), f"{view} scrolls sideways"
-        assert len(tab.figures()) == 2
+            assert view != "Access sizes" or len(tab.figures()) == 2
         assert tab.problems == []
