@@ -305,7 +305,7 @@ void posix_export(const struct posix_record *record, const struct value_set *acc
     out = export_top(out, accesses, more_accesses);
     memset(out, 0, sizeof(int64_t) * (size_t)(counters + POSIX_COUNTERS - out)); /* ranks */
 
-    const int64_t times[] = {
+    const int64_t times[POSIX_FCOUNTERS] = { /* none of ranks */
         record->open_stamp.start,  read->stamp.start,    written->stamp.start,
         record->close_stamp.start, record->open_stamp.end, read->stamp.end,
         written->stamp.end,        record->close_stamp.end,
@@ -313,7 +313,7 @@ void posix_export(const struct posix_record *record, const struct value_set *acc
         record->timers[METADATA_TIMER].total, read->max_time, written->max_time,
     };
     for (int i = 0; i < POSIX_FCOUNTERS; i++)
-        fcounters[i] = i < (int)(sizeof(times) / sizeof(*times)) ? seconds(times[i]) : 0.0;
+        fcounters[i] = seconds(times[i]);
 }
 
 void stdio_export(const struct stdio_record *record, int64_t counters[STDIO_COUNTERS],
@@ -326,7 +326,7 @@ void stdio_export(const struct stdio_record *record, int64_t counters[STDIO_COUN
         record->flushes, written->bytes,  read->bytes,    read->max_byte,    written->max_byte,
     };
     memcpy(counters, head, sizeof(head));
-    const int64_t times[] = {
+    const int64_t times[STDIO_FCOUNTERS] = { /* none of ranks */
         record->timers[METADATA_TIMER].total, record->timers[WRITING].total,
         record->timers[READING].total,        record->open_stamp.start,
         record->close_stamp.start,            written->stamp.start,
@@ -335,5 +335,5 @@ void stdio_export(const struct stdio_record *record, int64_t counters[STDIO_COUN
         read->stamp.end,
     };
     for (int i = 0; i < STDIO_FCOUNTERS; i++)
-        fcounters[i] = i < (int)(sizeof(times) / sizeof(*times)) ? seconds(times[i]) : 0.0;
+        fcounters[i] = seconds(times[i]);
 }
