@@ -176,8 +176,9 @@ class DarshanCallback(keras.callbacks.Callback):  # type: ignore[misc]
         self._end()
 
     def __getstate__(self) -> dict[str, Any]:
-        """A copy has no recording yet."""
-        return {**self.__dict__, "_monitor": None, "_depth": 0, "_is_waiting": False}
+        """A copy has no recording yet, nor a model: Keras gives it one when it is used."""
+        fresh = {"_monitor": None, "_model": None, "_depth": 0, "_is_waiting": False}
+        return self.__dict__ | fresh
 
     def _begin(self, phase: str = "", epoch: int = -1) -> None:
         is_gone = self._monitor is None or self._monitor.is_displaced
