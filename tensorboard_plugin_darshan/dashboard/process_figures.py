@@ -200,7 +200,7 @@ def page_cache_figure(found: Shares, span: Span, theme: Theme, revision: str) ->
             annotations=[
                 label(
                     theme,
-                    "bytes read from page cache (filled), and bytes that the recorder saw (dotted)",
+                    "filled: read from page cache; dotted: seen by the recorder",
                     0.0,
                     1.0,
                     xanchor="left",
