@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from tensorboard_plugin_darshan import __version__, demo
+from tensorboard_plugin_darshan import __version__, demo, staging_cli, staging_plan
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -60,11 +60,32 @@ def _parser() -> argparse.ArgumentParser:
     command.add_argument("out", type=Path, metavar="OUT", help="file to write")
     command.add_argument(
         "--format",
-        choices=["darshan"],
+        choices=["darshan", "perfetto", "csv", "json"],
         default="darshan",
-        help="darshan: a log for Darshan's own tools and those built on it (default: %(default)s)",
+        help="darshan: a log for Darshan's own tools and those built on it; perfetto: trace "
+        "events for ui.perfetto.dev and chrome://tracing, compressed where OUT ends in .gz; csv: "
+        "windows.csv and files.csv in the directory OUT; json: both in one file (default: "
+        "%(default)s)",
+    )
+    command.add_argument(
+        "--merge",
+        type=Path,
+        metavar="TRACE",
+        help="with perfetto: put it on the time axis of this trace of torch.profiler or JAX "
+        "(.json or .json.gz)",
+    )
+    command.add_argument(
+        "--merge-begin",
+        type=float,
+        metavar="SECONDS",
+        help="when that trace began, in seconds since 1970, where it does not say so itself",
     )
     command.set_defaults(command=_export)
+
+    about = "copy the files that gain most to a fast tier, and train on the mirror"
+    command = commands.add_parser("stage", help=about, description=_sentence(about))
+    staging_cli.add_commands(command)
+    command.set_defaults(command=_stage)
 
     about = "say whether and how this process could be recorded"
     command = commands.add_parser("doctor", help=about, description=_sentence(about))
@@ -91,16 +112,28 @@ def _demo(options: argparse.Namespace) -> int:
 
 
 def _export(options: argparse.Namespace) -> int:
-    from tensorboard_plugin_darshan.dashboard import export, log_writer
+    from tensorboard_plugin_darshan.dashboard import export, export_formats, log_writer
 
     try:
+        if options.format in export_formats.FORMATS:
+            target = export_formats.Target(options.out, options.merge, options.merge_begin)
+            for line in export_formats.export(options.run, options.format, target):
+                _say(f"  {line}")
+            return 0
         notes = export.export_darshan(export.load_run(options.run), options.out)
-    except log_writer.ExportError as error:
+    except (log_writer.ExportError, export_formats.ExportError) as error:
         return _fail(str(error))
     _say(f"wrote {options.out}")
     for note in notes:
         _say(f"  {note}")
     return 0
+
+
+def _stage(options: argparse.Namespace) -> int:
+    try:
+        return staging_cli.run(options, _say)
+    except staging_plan.StagingError as error:
+        return _fail(str(error))
 
 
 def _serve(logdir: Path, port: int | None) -> None:

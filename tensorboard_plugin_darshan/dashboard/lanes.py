@@ -171,7 +171,7 @@ def _gather(sources: Sequence[Source], span: tuple[float, float]) -> _Rows:
         parts["duration"].append(trace.duration[rows] / _NANO)
         for name in ("direction", "offset", "length"):
             parts[name].append(getattr(trace, name)[rows].astype(np.int64))
-        threads += thread_names(trace, source.prefix)
+        threads += thread_names(trace.threads.tolist(), source.prefix)
     empty = {"start": np.float64, "duration": np.float64}
     whole = {
         name: np.concatenate([np.zeros(0, empty.get(name, np.int64)), *parts[name]])
@@ -181,11 +181,13 @@ def _gather(sources: Sequence[Source], span: tuple[float, float]) -> _Rows:
     return _Rows(**whole, paths=list(paths), threads=threads)
 
 
-def thread_names(trace: Trace, prefix: str = "") -> list[str]:
-    """A name for each thread of a trace; threads of a process count from 1 by first access."""
+def thread_names(threads: Sequence[Sequence[int]], prefix: str = "") -> list[str]:
+    """A name for each thread, of which process and thread id are given; threads of a process count
+    from 1 by first access.
+    """
     counts: dict[int, int] = {}
     names = []
-    for process, _ in trace.threads.tolist():
+    for process, _ in threads:
         counts[process] = counts.get(process, 0) + 1
         names.append(f"{prefix}process {process}, thread {counts[process]}")
     return names
