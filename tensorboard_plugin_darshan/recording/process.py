@@ -18,6 +18,7 @@ _RANK_VARIABLES: Final = (
     ("PMI_RANK", "PMI_SIZE"),
     ("SLURM_PROCID", "SLURM_NTASKS"),
 )
+_HOROVOD: Final = ("torch", "tensorflow", "keras")
 _PACKAGES: Final = (
     *("h5py", "horovod", "jax", "keras", "lightning", "mpi4py", "numpy", "pytorch_lightning"),
     *("tensorboard", "tensorflow", "torch", "torchvision", "transformers"),
@@ -42,7 +43,7 @@ def facts() -> dict[str, Any]:
     version, of packages already imported), `mounts`, and where known `keras`, `tensorflow`,
     `backend` (Keras's) and `memory_bytes`.
     """
-    rank, world_size = rank_and_world_size(os.environ)
+    rank, world_size = framework_rank() or rank_and_world_size(os.environ)
     versions = imported_versions()
     found: dict[str, Any] = {
         "hostname": socket.gethostname(),
@@ -62,6 +63,20 @@ def facts() -> dict[str, Any]:
     if memory is not None:
         found["memory_bytes"] = memory
     return found
+
+
+def framework_rank() -> tuple[int, int] | None:
+    """Rank and number of processes that PyTorch or Horovod tell, once they were initialised."""
+    torch = sys.modules.get("torch.distributed")
+    horovod = next((m for name in _HOROVOD if (m := sys.modules.get(f"horovod.{name}"))), None)
+    try:
+        if torch is not None and torch.is_available() and torch.is_initialized():
+            return int(torch.get_rank()), int(torch.get_world_size())
+        if horovod is not None and horovod.is_initialized():
+            return int(horovod.rank()), int(horovod.size())
+    except (AttributeError, RuntimeError, ValueError):
+        return None
+    return None
 
 
 def rank_and_world_size(environment: Mapping[str, str]) -> tuple[int, int]:

@@ -49,7 +49,7 @@ class RecordingWriter:
     def __init__(self, log_dir: str, options: Options, recorder: Recorder) -> None:
         self._options = options
         self._recorder = recorder
-        rank, _ = process.rank_and_world_size(os.environ)
+        rank, _ = process.framework_rank() or process.rank_and_world_size(os.environ)
         self._file = EventFile(log_dir, rank, recorder.muted)
         self._scalars = ScalarSeries()
         self.traces = TraceWriter(self._file, options)
