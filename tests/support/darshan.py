@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tensorboard_plugin_darshan.modules import SHOWN
 from tests.support.compiling import ROOT
 
 LIBRARY = os.environ.get("LIBDARSHAN", "")
@@ -69,7 +70,7 @@ def run(workload: str, directory: Path, *, preload: bool, **more: str) -> Record
     )
     assert done.returncode == 0, done.stderr
     live = json.loads(result.read_text())
-    written = list(logs.glob("*.darshan"))
+    written = list(logs.glob(f"*-{live['pid']}_*.darshan"))  # other programs write their own
     assert len(written) == 1, (written, done.stderr)
     return Recorded(live, written[0], done.stderr)
 
@@ -81,7 +82,7 @@ def read_log(path: Path) -> dict[str, dict[str, list[float]]]:
     found: dict[str, dict[str, list[float]]] = {}
     with darshan.DarshanReport(str(path), read_all=False) as report:
         for module in report.modules:
-            if module in ("DXT_POSIX", "DXT_MPIIO", "HEATMAP", "LUSTRE"):
+            if module not in SHOWN:
                 continue
             report.mod_read_all_records(module, dtype="numpy")
             found[module] = {
@@ -127,8 +128,6 @@ def live_segments(live: dict[str, Any]) -> dict[str, dict[str, list[tuple[Any, .
 
 def differences(recorded: Recorded) -> dict[tuple[str, str, str], tuple[Any, Any]]:
     """Module, record and counter → live value, value in the log, where they are not the same."""
-    from tensorboard_plugin_darshan.modules import SHOWN
-
     found: dict[tuple[str, str, str], tuple[Any, Any]] = {}
     log = read_log(recorded.log)
     for module in {*log, *recorded.live["records"]}:
