@@ -6,7 +6,7 @@ import argparse
 import platform
 import sys
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -36,23 +36,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=__version__)
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
 
-    about = "train a small model on files for half a minute, then show its I/O in TensorBoard"
-    command = commands.add_parser("demo", help=about, description=_sentence(about))
-    command.add_argument(
-        "--logdir",
-        type=Path,
-        default=Path("demo_run"),
-        help="where data set (300 MB), checkpoints and events go (default: %(default)s)",
-    )
-    command.add_argument(
-        "--no-serve", action="store_true", help="do not start TensorBoard afterwards"
-    )
-    command.add_argument(
-        "--port",
-        type=_port,
-        help="TensorBoard's port; 0 takes a free one (default: 6006, or the next free one)",
-    )
-    command.set_defaults(command=_demo)
+    _add_demo(commands)
 
     about = "write a recorded run in another format"
     command = commands.add_parser("export", help=about, description=_sentence(about))
@@ -96,6 +80,26 @@ def _parser() -> argparse.ArgumentParser:
     )
     command.set_defaults(command=_doctor)
     return parser
+
+
+def _add_demo(commands: Any) -> None:
+    about = "train a small model on files for half a minute, then show its I/O in TensorBoard"
+    command = commands.add_parser("demo", help=about, description=_sentence(about))
+    command.add_argument(
+        "--logdir",
+        type=Path,
+        default=Path("demo_run"),
+        help="where data set (300 MB), checkpoints and events go (default: %(default)s)",
+    )
+    command.add_argument(
+        "--no-serve", action="store_true", help="do not start TensorBoard afterwards"
+    )
+    command.add_argument(
+        "--port",
+        type=_port,
+        help="TensorBoard's port; 0 takes a free one (default: 6006, or the next free one)",
+    )
+    command.set_defaults(command=_demo)
 
 
 def _port(text: str) -> int:
@@ -152,7 +156,7 @@ def _serve(logdir: Path, port: int | None) -> None:
 
 
 def _doctor(options: argparse.Namespace) -> int:
-    from tensorboard_plugin_darshan.recording import recorder
+    from tensorboard_plugin_darshan.recording import findings, recorder
 
     _say(f"tensorboard-plugin-darshan {__version__}, Python {platform.python_version()}")
     _say(f"{platform.platform()}, {platform.machine()}")
@@ -163,25 +167,13 @@ def _doctor(options: argparse.Namespace) -> int:
         return 1
     try:
         facts = recording.facts()
+        lines = list(findings.findings(facts))
     finally:
         recording.detach()
     _say(f"Recording works, with the {facts['source']} source.")
-    for line in _findings(facts):
+    for line in lines:
         _say(f"  {line}")
     return 0
-
-
-def _findings(facts: Mapping[str, Any]) -> Iterator[str]:
-    """What attaching found, a line each."""
-    skipped = facts["skipped_slots"]
-    yield f"calls redirected: {facts['slots']}, in {facts['objects']} loaded objects"
-    yield f"calls that could not be redirected: {skipped}"
-    for skip in facts["skips"]:
-        yield f"  {': '.join(skip)}"
-    also = ", and those that it misses" if facts["extended"] else ""
-    yield f"calls recorded: those of Darshan 3.5.0{also}"
-    yield f"paths left out: {', '.join(facts['exclusions']) or 'none'}"
-    yield f"  but recorded: {', '.join(facts['inclusions']) or 'none'}"
 
 
 def _sentence(text: str) -> str:
