@@ -54,6 +54,7 @@ class BuiltinRecording:
         own: this process's records.
         children: those of other processes.
         traces: whether single accesses are kept.
+        notes: sentences for the job description.
 
     Raises:
         RecordingUnavailableError: this process cannot be recorded.
@@ -65,6 +66,7 @@ class BuiltinRecording:
         self._extended = settings.extended
         self.traces = settings.max_segments > 0
         self._exclusions = _choose_exclusions(settings)
+        self.notes: list[str] = []
         self.own = ProcessReader()
         self._names: dict[str, list[str]] = {module: [] for module in MODULES}
         self._names_lock = threading.Lock()
@@ -152,6 +154,7 @@ class BuiltinRecording:
             "rings": process.rings,
             "segments_dropped": status["segments_dropped"],
             "memory_bytes": status["arena_bytes"],
+            "notes": list(self.notes),
         }
 
     def snapshot(self) -> Snapshot:

@@ -51,13 +51,17 @@ def begin(source: str, library: str | os.PathLike[str] | None, settings: Setting
 
 
 def _begin_best(settings: Settings) -> Recording:
-    found = find_loaded()
-    if found is not None and found["active"]:
+    found, notes = find_loaded(), []
+    if found is not None:
         try:
-            return LibdarshanRecording(found, settings)
-        except RecordingUnavailableError:
-            return BuiltinRecording(settings)
-    return BuiltinRecording(settings)
+            check(found)
+            if found["active"]:
+                return LibdarshanRecording(found, settings)
+        except RecordingUnavailableError as error:
+            notes.append(f"Recorded by the built-in source, although Darshan is there: {error}.")
+    recording = BuiltinRecording(settings)
+    recording.notes += notes
+    return recording
 
 
 def find_loaded() -> dict[str, Any] | None:

@@ -60,7 +60,8 @@ def posix_records(*ids: int) -> bytes:
 
 
 def packed_names(**names: int) -> bytes:
-    return b"".join(key.to_bytes(8, "little") + name.encode() + b"\0" for name, key in names.items())
+    packed = (key.to_bytes(8, "little") + name.encode() for name, key in names.items())
+    return b"".join(name + b"\0" for name in packed)
 
 
 def test_sizes_of_records() -> None:

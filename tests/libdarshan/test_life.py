@@ -152,7 +152,8 @@ def pull():
 def work():
     while not stopping.is_set():
         write("more", 10)
-threads = [threading.Thread(target=pull) for _ in range(2)] + [threading.Thread(target=work) for _ in range(3)]
+targets = (pull, pull, work, work, work)
+threads = [threading.Thread(target=target) for target in targets]
 for thread in threads:
     thread.start()
 time.sleep(0.3)

@@ -119,7 +119,7 @@ def test_window_holds_only_what_came_after_its_begin(tmp_path: Path) -> None:
 
 def test_facts(preload: bool, tmp_path: Path) -> None:
     facts = run("plain", tmp_path, preload=preload).live["facts"]
-    assert facts["library"] == os.path.realpath(facts["library"]) or os.path.exists(facts["library"])
+    assert os.path.exists(facts["library"])
     assert facts["how"] == ("loaded before" if preload else "loaded by this package")
     assert facts["modules"]["POSIX"] == 4
     assert facts["source_version"][0].isdigit()
