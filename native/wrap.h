@@ -5,12 +5,14 @@
 #include "hooks.h"
 #include "recorder.h"
 
-/* Runs `invocation` between two readings of the clock, into `report`. */
+/* Runs `invocation` between two readings of the clock, into `report`. NOTE: where the clock is tied
+ * anew in between, it may seem to run backwards for a moment. */
 #define TIMED(report, invocation)                                                                   \
     __extension__({                                                                                \
         (report).call.start = recorder_now();                                                      \
         __typeof__(invocation) result_ = (invocation);                                             \
-        (report).call.end = recorder_now();                                                        \
+        int64_t end_ = recorder_now();                                                             \
+        (report).call.end = end_ > (report).call.start ? end_ : (report).call.start;               \
         result_;                                                                                   \
     })
 
