@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from tensorboard import context
-from tensorboard.backend.event_processing import data_provider, plugin_event_multiplexer
 from tensorboard.data import provider as provider_lib
 
 from tensorboard_plugin_darshan import metadata, payload, summary
 from tensorboard_plugin_darshan.dashboard import tags
+from tensorboard_plugin_darshan.dashboard.event_files import EventFiles
 from tensorboard_plugin_darshan.dashboard.events import RunStore
 from tensorboard_plugin_darshan.dashboard.run import Recording, Run
 from tensorboard_plugin_darshan.segments import Segments
@@ -30,7 +30,7 @@ class OfflineRun:
 
     Attributes:
         run: the run.
-        provider: TensorBoard's data provider over its directory.
+        provider: gives the data of its directory.
     """
 
     run: Run
@@ -70,10 +70,7 @@ def load(path: Path) -> OfflineRun:
     Raises:
         ExportError: there is none, or several.
     """
-    multiplexer = plugin_event_multiplexer.EventMultiplexer(tensor_size_guidance={"darshan": 0})
-    multiplexer.AddRunsFromDirectory(str(path))
-    multiplexer.Reload()
-    provider = data_provider.MultiplexerDataProvider(multiplexer, str(path))
+    provider = EventFiles(path)
     store, request = RunStore(provider), context.RequestContext()
     names = [run.name for run in store.list_runs(request, "", 0.0)]
     if not names:

@@ -47,9 +47,7 @@ def trace_events(offline: OfflineRun, zero: int) -> Iterator[str]:
     yield from _counters(offline, shift)
     several = len(run.recordings) > 1
     busiest = _busiest_files(offline)
-    for place, (recording, name) in enumerate(
-        zip(run.recordings, lane_names(run), strict=True)
-    ):
+    for place, (recording, name) in enumerate(zip(run.recordings, lane_names(run), strict=True)):
         prefix = f"rank {name}: " if several else ""
         process = _FIRST_PROCESS + 1 + _PER_RECORDING * place
         offset = shift + round(run.offset(recording) * _NANO)

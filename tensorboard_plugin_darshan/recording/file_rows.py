@@ -133,8 +133,9 @@ class FileRows:
         return Change(arrays.ids[active], rows, names, change[active])
 
     def rows_of(self, key: int, places: Int64Array) -> Int64Array:
-        """Rows of records of process `key`, all of which an `update` has taken in."""
-        return self._processes[key].rows[places]
+        """Rows of records of process `key`, -1 for those that no `update` has taken in."""
+        rows = self._processes[key].rows
+        return np.append(rows, -1)[np.minimum(places, len(rows))]
 
     def ids_of(self, rows: Int64Array) -> UInt64Array:
         """Record ids of rows."""

@@ -27,10 +27,17 @@ class FilesWriter:
     Args:
         file: the recording's.
         options: settings.
+        counted_bytes: gives how much was written that counts towards the recording's size.
+
+    Attributes:
+        extra_bytes: size of tables that do not count, because the settings ask for more.
     """
 
-    def __init__(self, file: EventFile, options: Options) -> None:
+    def __init__(self, file: EventFile, options: Options, counted_bytes: Callable[[], int]) -> None:
         self._file = file
+        self._counted_bytes = counted_bytes
+        self._scale = max(1.0, options.max_files / DEFAULT_MAX_FILES)
+        self.extra_bytes = 0
         self._options = options
         self._number = 0
         self._last_seconds = 0.0
@@ -64,10 +71,11 @@ class FilesWriter:
         self._n_folded = sum(part.n_folded for part in table.modules.values())
         self._file.write(0, summary.files_pb(metadata.files_tag(self._number), data))
         self._number += 1
+        if self._scale > 1.0:
+            self.extra_bytes += len(data)
 
     def _room(self, seconds: float, last: bool) -> float:
-        scale = max(1.0, self._options.max_files / DEFAULT_MAX_FILES)
-        left = scale * allowed_bytes(seconds) - self._file.bytes_written - _RESERVED_BYTES
+        left = self._scale * allowed_bytes(seconds) - self._counted_bytes() - _RESERVED_BYTES
         return left if last else _SHARE_BETWEEN * left
 
     def notes(self) -> list[str]:

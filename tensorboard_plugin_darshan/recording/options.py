@@ -43,8 +43,8 @@ class Options:
         for name in ("children", "extended", "anonymize"):
             if not isinstance(getattr(self, name), bool):
                 raise TypeError(f"{name} must be True or False, not {getattr(self, name)!r}")
-        for name in ("max_segments", "max_files"):
-            _check_whole_number(name, getattr(self, name), 0)
+        _check_whole_number("max_segments", self.max_segments, 0)
+        _check_whole_number("max_files", self.max_files, 1)
         _check_seconds(self.flush_secs)
         _check_update_frequency(self.update_freq)
         _check_trace(self.trace)
@@ -61,8 +61,12 @@ class Options:
         return 1 if self.update_freq == "batch" else self.update_freq
 
     def segments_to_wait(self, most: int) -> int:
-        """How many traced accesses may wait for the next window; 0 to trace none."""
-        return 0 if self.trace is False else min(self.max_segments, most)
+        """How many traced accesses may wait for the next window, twice as `most` when those of
+        some steps are asked for; 0 to trace none.
+        """
+        if self.trace is False:
+            return 0
+        return min(self.max_segments, most if self.trace is True else 2 * most)
 
     def as_json(self) -> dict[str, Any]:
         """The settings for a job description."""
@@ -109,7 +113,7 @@ def checked_log_dir(log_dir: str | os.PathLike[str]) -> str:
         raise TypeError(f"log_dir must be a path, not {log_dir!r}")
     if not text:
         raise ValueError("log_dir must not be empty; give a directory")
-    return text
+    return os.path.expanduser(text)
 
 
 def _check_whole_number(name: str, value: Any, least: int) -> None:

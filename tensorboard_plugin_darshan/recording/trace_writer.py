@@ -33,12 +33,17 @@ class TraceWriter:
 
     Attributes:
         kept, dropped: accesses so far.
+        extra_bytes: size of those that do not count towards the recording's, because the settings
+            ask for more.
     """
 
     def __init__(self, file: EventFile, options: Options) -> None:
         self._file = file
         self._options = options
         self.kept = self.dropped = 0
+        self.extra_bytes = 0
+        self._scale = max(1.0, options.max_segments / DEFAULT_MAX_SEGMENTS)
+        self._is_bound = options.trace is True
         self._not_told = 0
         self._bytes = 0.0
         self._bytes_each = _FIRST_GUESS
@@ -53,9 +58,8 @@ class TraceWriter:
         `max_segments` alone.
         """
         n = self._options.max_segments - self.kept
-        if self._options.trace is True:
-            scale = max(1.0, self._options.max_segments / DEFAULT_MAX_SEGMENTS)
-            room = _SHARE * scale * allowed_bytes(seconds) - self._bytes
+        if self._is_bound:
+            room = _SHARE * self._scale * allowed_bytes(seconds) - self._bytes
             n = min(n, int(room / self._bytes_each))
         return traced.first(max(0, n))
 
@@ -80,6 +84,8 @@ class TraceWriter:
         data = segments.encode(its)
         tag = metadata.segments_tag(self._piece)
         self._file.write(self._events, summary.segments_pb(tag, data))
+        if self._scale > 1.0 or not self._is_bound:
+            self.extra_bytes += len(data)
         self._events += 1
         self._piece_bytes += len(data)
         spent = len(data) + _NAME_SHARE * sum(map(len, new_names))

@@ -105,6 +105,7 @@ class TraceCollector:
         self._sequence = 0
         self._drained: _Drained = []
         self._rows: list[Int64Array] = []
+        self._held: dict[int, SegmentArray] = {}
         self._lost = 0
 
     def drain(self, reader: ProcessReader, facts: ProcessFacts) -> None:
@@ -112,13 +113,24 @@ class TraceCollector:
         found, dropped = reader.drain_segments()
         self._lost += dropped - self._dropped.get(reader.handle, 0)
         self._dropped[reader.handle] = dropped
+        if reader.handle in self._held:
+            found = np.concatenate([self._held.pop(reader.handle), found])
         self._drained.append((reader, facts, found))
 
     def find_files(self) -> None:
-        """Finds the files of what was taken; to be called when their records were read."""
-        for reader, facts, found in self._drained[len(self._rows) :]:
-            places = found["record"].astype(np.int64)
-            self._rows.append(self._files.rows_of(reader.handle, places) if len(places) else places)
+        """Finds the files of what was taken; to be called when their records were read. A file
+        that other threads began to use meanwhile may not be among these: its accesses wait for the
+        next cut.
+        """
+        for i in range(len(self._rows), len(self._drained)):
+            reader, facts, found = self._drained[i]
+            rows = self._files.rows_of(reader.handle, found["record"].astype(np.int64))
+            is_known = rows >= 0
+            if not is_known.all():
+                if facts.alive:
+                    self._held[reader.handle] = found[~is_known]
+                self._drained[i] = reader, facts, found[is_known]
+            self._rows.append(rows[is_known])
             if not facts.alive:
                 self._dropped.pop(reader.handle, None)
 

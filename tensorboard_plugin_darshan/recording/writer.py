@@ -53,7 +53,7 @@ class RecordingWriter:
         self._file = EventFile(log_dir, rank, recorder.muted)
         self._scalars = ScalarSeries()
         self.traces = TraceWriter(self._file, options)
-        self.files = FilesWriter(self._file, options)
+        self.files = FilesWriter(self._file, options, self._counted)
         self._notes: list[str] = []
         self._postponed = False
         self._jobs = 0
@@ -121,7 +121,7 @@ class RecordingWriter:
 
         When not, the next window simply covers more; nothing is lost but resolution.
         """
-        if self._file.bytes_written < allowed_bytes(seconds):
+        if self._counted() < allowed_bytes(seconds):
             return True
         if not self._postponed:
             self._postponed = True
@@ -130,6 +130,10 @@ class RecordingWriter:
                 "recording stays below 1 MiB a minute and 100 MiB a day"
             )
         return False
+
+    def _counted(self) -> int:
+        """What was written, but for what the settings ask for beyond the usual size."""
+        return self._file.bytes_written - self.traces.extra_bytes - self.files.extra_bytes
 
     def close(self) -> None:
         """Ends the file."""
