@@ -1,11 +1,12 @@
 /** The view Insights: whether the training waits for input, and what to change. */
 
-import {AnswerBlock} from './block.js';
+import {AnswerBlock, figurePlace, putFigure} from './block.js';
 import {copyText, h, icon, morph} from './dom.js';
 import {formatShare} from './format.js';
 
 /** @typedef {import('./types.js').AnswerHead} AnswerHead */
 /** @typedef {import('./types.js').App} App */
+/** @typedef {import('./types.js').Figure} Figure */
 
 /**
  * @typedef {object} Verdict
@@ -34,7 +35,11 @@ import {formatShare} from './format.js';
  * @property {Record<string, string>} snippets
  * @property {string} docs
  *
- * @typedef {{verdict: Verdict, findings: Finding[], observations: Finding[]}} InsightsParts
+ * @typedef {object} InsightsParts
+ * @property {Verdict} verdict
+ * @property {Finding[]} findings
+ * @property {Finding[]} observations
+ * @property {{figure: Figure, sentence: string, command: string}} staging
  * @typedef {AnswerHead & InsightsParts} InsightsAnswer
  */
 
@@ -131,19 +136,28 @@ function buildFindings(title, empty, findings) {
 
 /** @param {App} app */
 export function createInsights(app) {
+  const above = h('div');
+  const gain = figurePlace('Seconds saved over bytes copied', 'staging');
+  const words = h('div');
+  const staging = h('section', {'aria-label': 'Staging'}, h('h2', {}, 'Staging'), words, gain);
   const block = new AnswerBlock(app, {
     label: 'Insights',
     size: 'size-insights',
     route: 'insights',
     isEmpty: (/** @type {InsightsAnswer} */ answer) => !answer.range,
-    draw(body, {verdict, findings, observations}) {
+    async draw(body, {verdict, findings, observations, staging: found}, query) {
+      if (!above.isConnected) body.append(above, staging);
+      staging.hidden = !found.figure.data.length;
       morph(
-        body,
+        above,
         buildVerdict(verdict),
         buildFindings('What to change', 'No rule found anything worth changing.', findings),
         observations.length > 0 &&
           buildFindings('Also seen, but not what holds this training up', '', observations)
       );
+      if (staging.hidden) return;
+      morph(words, h('p', {}, found.sentence), buildSnippet(['shell', found.command]));
+      await putFigure(app, gain, found.figure, query);
     },
   });
   block.element.addEventListener('click', async ({target}) => {

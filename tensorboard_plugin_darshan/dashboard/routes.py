@@ -159,8 +159,7 @@ class DarshanPlugin(base_plugin.TBPlugin):  # type: ignore[misc]
 
     @route
     def _insights_route(self, request: Request) -> Any:
-        wanted = query.parse_query(request.args)
-        return query.finite(insights_answer(wanted.select(self._load(request, wanted))))
+        return query.finite(self._figure(request, insights_answer))
 
     @route
     def _processes_route(self, request: Request) -> Any:

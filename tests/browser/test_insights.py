@@ -51,5 +51,9 @@ def test_verdict_leads_from_the_overview_to_the_findings(server: Server, chromiu
     )
     one.get_by_role("button", name="Copy the snippet for tf.data").click()
     expect(frame.get_by_role("status").filter(has_text="Copied")).to_have_count(1)
+    staging = panel.get_by_role("region", name="Staging")
+    expect(staging).to_contain_text("tensorboard-darshan stage plan RUN --budget")
+    expect(staging.locator(".js-plotly-plot")).to_contain_text("knee:")
+    staging.scroll_into_view_if_needed()
     assert tab.problems == []
     context.close()

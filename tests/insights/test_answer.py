@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import re
+import time
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from tensorboard_plugin_darshan.dashboard import insights as insights_lib
@@ -14,6 +16,7 @@ from tensorboard_plugin_darshan.dashboard.insights_answer import insights_answer
 from tensorboard_plugin_darshan.dashboard.insights_thresholds import THRESHOLDS
 from tensorboard_plugin_darshan.dashboard.selection import Selection
 from tests.plugin.test_http_api import example
+from tests.support import figures
 from tests.support.real_runs import read_file, run_of, write_files
 from tests.support.runs import recording
 
@@ -29,7 +32,7 @@ def answer(tape, tmp_path):
         read_file(path)
     tape.cut()
     run = run_of(tape.recording())
-    return insights_answer(Selection(run, modules=run.modules))
+    return insights_answer(Selection(run, modules=run.modules), "light")
 
 
 def test_findings_have_the_keys_of_the_example(answer):
@@ -91,3 +94,34 @@ def test_nothing_recorded_has_an_answer():
     found = insights_lib.insights(Selection(run, modules=()))
     assert found.verdict.state == "unknown"
     assert found.findings == ()
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_staging_is_a_curve_with_a_knee(tape, tmp_path, theme):
+    with tape.muted():
+        paths = write_files(tmp_path, [2000] * 50 + [2_000_000] * 10)
+    for path in paths:
+        read_file(path)
+    tape.cut()
+    run = run_of(tape.recording())
+    found = insights_answer(Selection(run, modules=run.modules), theme)["staging"]
+    figures.check(found["figure"])
+    line, knee = (figures.trace(found["figure"], name) for name in ("saved", "knee"))
+    copied, saved = figures.array(line["x"]), figures.array(line["y"])
+    assert copied[0] == saved[0] == 0
+    assert copied[-1] == 50 * 2000 + 10 * 2_000_000
+    place = int(np.argmax(saved / saved[-1] - copied / copied[-1]))
+    assert (knee["x"][0], knee["y"][0]) == (copied[place], saved[place])
+
+
+def test_no_staging_for_a_training_that_does_not_wait(tape, tmp_path):
+    with tape.muted():
+        paths = write_files(tmp_path, [2000] * 50)
+    for path in paths:
+        read_file(path)
+    time.sleep(0.6)
+    tape.cut(wait=0.0)
+    run = run_of(tape.recording())
+    found = insights_answer(Selection(run, modules=run.modules), "light")["staging"]
+    assert found["figure"]["data"] == []
+    assert found["command"] == ""
