@@ -32,13 +32,24 @@ static const char *directory_name(int directory, char room[PATH_MAX])
     return room;
 }
 
-/* Writes the record's name of a path, returns its length; 0: there is none. */
+static bool is_standard_stream(const char *name)
+{
+    return strcmp(name, "<STDIN>") == 0 || strcmp(name, "<STDOUT>") == 0 ||
+           strcmp(name, "<STDERR>") == 0;
+}
+
+/* Writes the record's name of a path, returns its length; 0: there is none. NOTE: Darshan takes any
+ * name that begins with `<` for one of its own and leaves it as it is. */
 static size_t name_of(int directory, const char *path, char name[NAME_LIMIT])
 {
-    char room[PATH_MAX];
+    char room[PATH_MAX], relative[PATH_MAX + 2];
     const char *start = NULL;
     if (path == NULL)
         return 0;
+    if (recorder.extended && *path == '<' && !is_standard_stream(path)) {
+        snprintf(relative, sizeof(relative), "./%s", path);
+        path = relative;
+    }
     if (directory != AT_FDCWD && *path != '/')
         start = directory_name(directory, room);
     return clean_path(path, start, name);

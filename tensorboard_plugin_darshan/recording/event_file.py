@@ -131,6 +131,8 @@ class EventFile:
             rest = memoryview(record)
             while rest:
                 rest = rest[os.write(self._descriptor, rest) :]
+            if os.fstat(self._descriptor).st_nlink == 0:
+                raise OSError(f"{self.path} was removed while it was being written")
         except BaseException:
             self._abandon()
             raise

@@ -26,11 +26,27 @@ class Exclusions(NamedTuple):
     included: tuple[str, ...]
 
 
+_PARTS_OF_A_PREFIX: Final = ("bin", "include", "lib", "lib64", "share", "pyvenv.cfg")
+
+
 def interpreter_directories() -> tuple[str, ...]:
-    """Where this Python and its packages live."""
+    """Where this Python and its packages live.
+
+    A virtual environment that the training is run in (`python -m venv .`) may hold its data too:
+    there only the environment's own parts are meant.
+    """
     prefixes = {sys.prefix, sys.base_prefix, sys.exec_prefix, sys.base_exec_prefix}
     packages = {*site.getsitepackages(), site.getusersitepackages()}
-    paths = {os.path.abspath(path) for path in prefixes | packages}
+    paths = {os.path.abspath(path) for path in packages}
+    try:
+        here = os.path.realpath(os.getcwd())
+    except OSError:  # it was removed
+        here = "/"
+    for prefix in {os.path.abspath(prefix) for prefix in prefixes} - {"/"}:
+        if os.path.join(here, "").startswith(os.path.join(os.path.realpath(prefix), "")):
+            paths |= {os.path.join(prefix, part) for part in _PARTS_OF_A_PREFIX}
+        else:
+            paths.add(prefix)
     paths |= {os.path.realpath(path) for path in paths}
     return tuple(sorted(paths - {"/"}))
 

@@ -7,6 +7,7 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from types import TracebackType
+from typing import Final
 
 from tensorboard_plugin_darshan.recording import recorder as recorder_module
 from tensorboard_plugin_darshan.recording.cutter import WindowCutter
@@ -23,6 +24,8 @@ from tensorboard_plugin_darshan.recording.options import (
 from tensorboard_plugin_darshan.recording.recorder import Recorder
 from tensorboard_plugin_darshan.recording.tracing import MAX_WAITING
 from tensorboard_plugin_darshan.recording.waits import WaitClock
+
+_LAST_EPOCH: Final = 2**31 - 1
 
 
 class DarshanMonitor:
@@ -51,7 +54,7 @@ class DarshanMonitor:
             first of each window (True), none, or all in steps `(first, last)`, counted from 1.
         max_segments: most single accesses to keep; a larger one than the default lets the
             recording grow in proportion.
-        max_files: most files by name in the table of all files, likewise; 0 for no table.
+        max_files: most files by name in the table of all files, likewise.
         children: whether to record forked children, and Pythons that are started, too.
         extended: whether to see also the calls that Darshan 3.5.0 does not wrap.
         exclude: directories and files to leave out, instead of the source's own list.
@@ -239,6 +242,8 @@ class DarshanMonitor:
         if not name:
             raise ValueError("the name of a phase must not be empty")
         epoch = operator.index(epoch)
+        if epoch > _LAST_EPOCH:
+            raise ValueError(f"the epoch of a phase must be below {_LAST_EPOCH + 1}, not {epoch}")
         phase = Phase(name, self._innermost().epoch if epoch < 0 else epoch)
         self._phases.append(phase)
         if self._guard.started:

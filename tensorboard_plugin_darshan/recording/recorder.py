@@ -51,6 +51,13 @@ class Recorder:
     def __init__(self, shared: _Shared) -> None:
         self._shared: _Shared | None = shared
 
+    def __enter__(self) -> Recorder:
+        """The recorder itself; the end of the context detaches."""
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.detach()
+
     def _live(self) -> sources.Recording:
         if self._shared is None:
             raise RuntimeError("this recorder was detached")

@@ -193,6 +193,14 @@ def test_after_a_failed_write_a_new_file_is_begun(tmp_path):
     assert len(events.records(writer.path.read_bytes())) == 3
 
 
+def test_a_file_that_was_removed_is_noticed(tmp_path):
+    writer = EventFile(tmp_path)
+    writer.write(0, scalar(1.0))
+    writer.path.unlink()
+    with pytest.raises(OSError, match="was removed while it was being written"):
+        writer.write(1, scalar(1.0))
+
+
 def test_interrupted_write_begins_a_new_file(tmp_path, monkeypatch):
     writer = EventFile(tmp_path)
     first, real_write = writer.path, os.write

@@ -24,11 +24,11 @@ def test_attach_counts_without_writing(tmp_path, source, clock):
     monitor.attach()
     monitor.attach()
     given = {
-            "extended": False,
-            "exclude": ("/x",),
-            "max_segments": 250_000,
-            "children": False,
-        }
+        "extended": False,
+        "exclude": ("/x",),
+        "max_segments": 250_000,
+        "children": False,
+    }
     assert source.calls == [(("builtin",), given)]
     assert list(tmp_path.iterdir()) == []
     source.recorder.count(read=5)
@@ -158,6 +158,7 @@ def test_forgotten_start_is_made_up_for(tmp_path, source, use):
         (("",), ValueError, "name of a phase must not be empty"),
         ((3,), TypeError, "name of a phase must be text, not 3"),
         (("train", 1.5), TypeError, "float"),
+        (("train", 2**70), ValueError, "the epoch of a phase must be below"),
     ],
 )
 def test_impossible_phase_is_refused(tmp_path, source, arguments, kind, message):

@@ -23,6 +23,7 @@ from tests.support.monitors import create
         ({"trace": (1, 2.5)}, TypeError, "each step of trace must be a whole number, not 2.5"),
         ({"max_segments": -1}, ValueError, "max_segments must be 0 or more, not -1"),
         ({"max_files": 1.5}, TypeError, "max_files must be a whole number, not 1.5"),
+        ({"max_files": 0}, ValueError, "max_files must be 1 or more, not 0"),
         ({"children": 1}, TypeError, "children must be True or False, not 1"),
         ({"extended": None}, TypeError, "extended must be True or False, not None"),
         ({"exclude": "/data"}, TypeError, r"must be a list of paths; write exclude=\['/data'\]"),
