@@ -125,16 +125,25 @@ def candidates(facts: Facts, below: str = "") -> Candidates:
 
 def fit(opens: Array, reads: Array, moved: Array, opening: Array, reading: Array) -> Costs:
     """Costs that explain the times of files best: the mean of an open, and for reads the least
-    squares of seconds over calls and bytes with neither below zero.
+    squares of seconds over calls and bytes, neither below zero, scaled so that they add up to the
+    time measured.
     """
     open_seconds = float(opening.sum() / opens.sum()) if opens.sum() else 0.0
+    call_seconds, byte_seconds = _fit_reads(reads, moved, reading)
+    explained = float(reads.sum() * call_seconds + moved.sum() * byte_seconds)
+    scale = float(reading.sum()) / explained if explained else 0.0
+    return Costs(open_seconds, call_seconds * scale, byte_seconds * scale)
+
+
+def _fit_reads(reads: Array, moved: Array, reading: Array) -> tuple[float, float]:
+    """Seconds a call and a byte; large files weigh less than their share, as they vary more."""
     weights = 1.0 / np.sqrt(np.maximum(reads, 1.0))
     calls, sizes, seconds = reads * weights, moved * weights, reading * weights
     both = np.stack([calls, sizes], axis=1)
     scale = np.maximum(np.abs(both).max(axis=0, initial=0.0), 1e-300)
-    solution = np.linalg.lstsq(both / scale, seconds, rcond=None)[0] / scale
-    if solution.min() >= 0:
-        return Costs(open_seconds, *solution.tolist())
+    by_both = np.linalg.lstsq(both / scale, seconds, rcond=None)[0] / scale
+    if by_both.min() >= 0:
+        return float(by_both[0]), float(by_both[1])
     alone = [
         max(0.0, float(column @ seconds) / max(float(column @ column), 1e-300))
         for column in (calls, sizes)
@@ -143,8 +152,7 @@ def fit(opens: Array, reads: Array, moved: Array, opening: Array, reading: Array
         float(((column * cost - seconds) ** 2).sum())
         for column, cost in zip((calls, sizes), alone, strict=True)
     ]
-    by_call = left[0] <= left[1]
-    return Costs(open_seconds, alone[0] if by_call else 0.0, 0.0 if by_call else alone[1])
+    return (alone[0], 0.0) if left[0] <= left[1] else (0.0, alone[1])
 
 
 def fit_mounts(found: Candidates) -> dict[str, Costs]:
