@@ -94,6 +94,12 @@ class LogReading:
     def _read_records(self, name: str) -> None:
         records = self.log.records(name)
         self.records[name] = records
+        kinds = ("read_seconds", "write_seconds", "metadata_seconds")
+        if any((log_window.quantity(name, kind, records) < 0).any() for kind in kinds):
+            self.notes.append(
+                f"The log holds negative times for {name}, so that its times and bandwidths mean "
+                "little."
+            )
         if records.failed or (not len(records.ids) and self.log.modules[name]["len"]):
             read = f"only {len(records.ids)} of its records" if len(records.ids) else "nothing"
             self.unread[name] = f"of {name} {read} could be read"

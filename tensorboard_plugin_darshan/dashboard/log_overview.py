@@ -76,7 +76,10 @@ def _counters(selection: Selection, name: str) -> dict[str, int]:
 
 def _known(totals: Mapping[str, Any]) -> dict[str, Any]:
     """Totals with None for what Darshan says that it did not count (-1 a record)."""
-    return {name: None if value < 0 else value for name, value in totals.items()}
+    return {
+        name: None if isinstance(value, int) and value < 0 else value
+        for name, value in totals.items()
+    }
 
 
 def _cards(selection: Selection, run: LogRun, answer: Mapping[str, Any]) -> list[dict[str, Any]]:

@@ -157,7 +157,7 @@ def _calls_caption(moved: int, accesses: int, zero_byte_calls: int | None) -> st
 def _transfer_card(
     name: str, title: str, moved: int, seconds: float, duration: float
 ) -> dict[str, Any]:
-    while_busy = ratio(moved, seconds)
+    while_busy = ratio(moved, seconds) if seconds > 0 else None
     return _card(
         name,
         title,
