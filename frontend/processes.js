@@ -98,7 +98,11 @@ function buildTables(answer) {
   const total = counts.main + counts.workers;
   const left = total > processes.length ? `, the ${processes.length} busiest` : '';
   return [
-    buildProcesses(first, answer, rest.length ? 'Busiest processes, and those that ended badly' : 'Processes'),
+    buildProcesses(
+      first,
+      answer,
+      rest.length ? 'Busiest processes, and those that ended badly' : 'Processes'
+    ),
     rest.length > 0 &&
       h(
         'details',

@@ -11,15 +11,26 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from tensorboard_plugin_darshan.recording.keras_callback import DarshanCallback
+    from tensorboard_plugin_darshan.recording.lightning_callback import DarshanLightningCallback
     from tensorboard_plugin_darshan.recording.monitor import DarshanMonitor
     from tensorboard_plugin_darshan.recording.recorder import attach
+    from tensorboard_plugin_darshan.recording.transformers_callback import DarshanTrainerCallback
 
 __version__ = "0.1.0"
-__all__ = ["DarshanCallback", "DarshanMonitor", "__version__", "attach"]
+__all__ = [
+    "DarshanCallback",
+    "DarshanLightningCallback",
+    "DarshanMonitor",
+    "DarshanTrainerCallback",
+    "__version__",
+    "attach",
+]
 
 _HOMES = {
     "DarshanCallback": "tensorboard_plugin_darshan.recording.keras_callback",
+    "DarshanLightningCallback": "tensorboard_plugin_darshan.recording.lightning_callback",
     "DarshanMonitor": "tensorboard_plugin_darshan.recording.monitor",
+    "DarshanTrainerCallback": "tensorboard_plugin_darshan.recording.transformers_callback",
     "attach": "tensorboard_plugin_darshan.recording.recorder",
 }
 

@@ -44,7 +44,10 @@ MODEL = """
         model = keras.Sequential([keras.Input((8,)), keras.layers.Dense(1)])
         model.compile("sgd", "mse")
         callback = DarshanCallback(log_dir)
-        model.fit(Files(directory), epochs=2, shuffle=False, verbose=0, callbacks=[callback])
+        workers = int(sys.argv[3]) if len(sys.argv) > 3 else 0
+        more = {"workers": workers, "use_multiprocessing": True} if workers else {}
+        files = Files(directory, **more)
+        model.fit(files, epochs=2, shuffle=False, verbose=0, callbacks=[callback])
         print(keras.backend.backend(), "tensorflow" in sys.modules)
 """
 
@@ -120,6 +123,23 @@ def test_keras_on_another_backend(tmp_path: Path, data: Path, backend: str) -> N
     phases = {(w.phase, w.epoch) for w in events.windows(log_dir) if w.phase}
     assert phases == {("train", 0), ("train", 1)}
     assert events.windows(log_dir)[-1].step == 20
+
+
+def test_keras_with_worker_processes(tmp_path: Path, data: Path) -> None:
+    needs("keras")
+    needs("torch")
+    run(tmp_path, MODEL, tmp_path / "logs", data, 2, KERAS_BACKEND="torch")
+    log_dir = tmp_path / "logs"
+    found = by_file(log_dir)
+    for i, size in enumerate(SIZES):
+        # workers may fetch a batch ahead of what the training takes
+        assert found[f"{data}/{i}.bin"] in (2 * size, 3 * size)
+    every = processes(log_dir)
+    main = events.jobs(log_dir)[0]["pid"]
+    read = sum(process["read"] for pid, process in every.items() if pid != main)
+    assert read >= 2 * sum(SIZES) - sum(SIZES[:4])
+    assert len(every) >= 3
+    assert not any(process["state"] == "running" for pid, process in every.items() if pid != main)
 
 
 LOADER = """
@@ -204,3 +224,120 @@ def test_the_framework_tells_the_rank(tmp_path: Path, data: Path) -> None:
         assert {path: n for path, n in found.items() if path.startswith(str(data) + "/")} == mine
         job = events.jobs(tmp_path / "logs" / "darshan" / name)[-1]
         assert (job["rank"], job["world_size"]) == (rank, 2)
+
+
+LIGHTNING = """
+    import sys, warnings
+    warnings.simplefilter("ignore", UserWarning)
+    import lightning.pytorch as pl
+    import torch
+    from torch.utils.data import DataLoader, Dataset
+    from tensorboard_plugin_darshan import DarshanLightningCallback
+
+    class Files(Dataset):
+        def __init__(self, directory, places):
+            self.directory, self.places = directory, places
+        def __len__(self):
+            return len(self.places)
+        def __getitem__(self, i):
+            with open(f"{self.directory}/{self.places[i]}.bin", "rb", buffering=0) as file:
+                return torch.frombuffer(bytearray(file.read()), dtype=torch.uint8)[:8].float()
+
+    class Model(pl.LightningModule):
+        def __init__(self):
+            super().__init__()
+            self.layer = torch.nn.Linear(8, 1)
+        def training_step(self, batch, i):
+            return self.layer(batch).square().mean()
+        def validation_step(self, batch, i):
+            self.layer(batch)
+        def configure_optimizers(self):
+            return torch.optim.SGD(self.parameters(), 0.1)
+
+    if __name__ == "__main__":
+        log_dir, directory = sys.argv[1:3]
+        trainer = pl.Trainer(
+            max_epochs=2, accelerator="cpu", devices=1, logger=False, enable_checkpointing=False,
+            enable_progress_bar=False, enable_model_summary=False, num_sanity_val_steps=0,
+            callbacks=[DarshanLightningCallback(log_dir)])
+        trainer.fit(
+            Model(),
+            DataLoader(Files(directory, range(0, 30)), batch_size=5),
+            DataLoader(Files(directory, range(30, 40)), batch_size=5))
+        print("done")
+"""
+
+
+def phases_of(log_dir: Path, directory: Path) -> dict[tuple[str, int], int]:
+    """(phase, epoch) → bytes read of the files in the directory."""
+    names: dict[int, str] = {}
+    found: dict[tuple[str, int], int] = {}
+    for window in events.windows(log_dir):
+        names.update(window.names)
+        table = window.modules["POSIX"].files
+        for key, count in zip(table.ids.tolist(), table.values[:, READ].tolist(), strict=True):
+            if count and names[key].startswith(f"{directory}/"):
+                place = (window.phase, window.epoch)
+                found[place] = found.get(place, 0) + count
+    return found
+
+
+def test_lightning(tmp_path: Path, data: Path) -> None:
+    needs("lightning")
+    assert run(tmp_path, LIGHTNING, tmp_path / "logs", data) == "done"
+    assert phases_of(tmp_path / "logs", data) == {
+        ("train", 0): sum(SIZES[:30]),
+        ("validation", 0): sum(SIZES[30:]),
+        ("train", 1): sum(SIZES[:30]),
+        ("validation", 1): sum(SIZES[30:]),
+    }
+    assert events.windows(tmp_path / "logs")[-1].step == 12
+    assert events.jobs(tmp_path / "logs")[-1]["finished"] is True
+
+
+TRAINER = """
+    import sys, warnings
+    import torch
+    from torch.utils.data import Dataset
+    from transformers import Trainer, TrainingArguments
+    from tensorboard_plugin_darshan import DarshanTrainerCallback
+
+    class Files(Dataset):
+        def __init__(self, directory):
+            self.directory = directory
+        def __len__(self):
+            return 40
+        def __getitem__(self, i):
+            with open(f"{self.directory}/{i}.bin", "rb", buffering=0) as file:
+                data = bytearray(file.read())
+            return {"x": torch.frombuffer(data, dtype=torch.uint8)[:8].float()}
+
+    class Model(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.layer = torch.nn.Linear(8, 1)
+        def forward(self, x):
+            return {"loss": self.layer(x).square().mean()}
+
+    if __name__ == "__main__":
+        log_dir, directory = sys.argv[1:3]
+        arguments = TrainingArguments(
+            output_dir=f"{directory}-out", num_train_epochs=2, per_device_train_batch_size=4,
+            report_to=[], save_strategy="no", disable_tqdm=True, use_cpu=True,
+            dataloader_num_workers=2)
+        Trainer(Model(), arguments, train_dataset=Files(directory),
+                callbacks=[DarshanTrainerCallback(log_dir)]).train()
+        print("done")
+"""
+
+
+def test_hugging_face_trainer(tmp_path: Path, data: Path) -> None:
+    needs("transformers")
+    needs("accelerate")
+    assert run(tmp_path, TRAINER, tmp_path / "logs", data) == "done"
+    found = phases_of(tmp_path / "logs", data)
+    assert sum(found.values()) == 2 * sum(SIZES)
+    assert {phase for phase, _ in found} == {"train"}
+    assert found["train", 1] > 0
+    assert events.windows(tmp_path / "logs")[-1].step == 20
+    assert events.jobs(tmp_path / "logs")[-1]["finished"] is True
