@@ -14,10 +14,14 @@ import numpy as np
 import pytest
 
 from tensorboard_plugin_darshan.modules import SHOWN
+from tensorboard_plugin_darshan.recording.darshan_memory import parse_header
+from tests.libdarshan.images import inflated
 from tests.support.compiling import ROOT
 
 LIBRARY = os.environ.get("LIBDARSHAN", "")
 PROGRAM = ROOT / "tests" / "libdarshan" / "program.py"
+TRACED = ("offset", "length", "start", "end", "thread")
+TRACE_HEAD = 104
 needs_libdarshan = pytest.mark.skipif(
     not LIBRARY, reason="LIBDARSHAN does not name a real libdarshan.so to test with"
 )
@@ -95,10 +99,12 @@ def read_log(path: Path) -> dict[str, dict[str, list[float]]]:
     return found
 
 
-def read_segments(path: Path) -> dict[str, dict[str, list[tuple[int, int, float, float]]]]:
+def read_segments(path: Path) -> dict[str, dict[str, list[tuple[Any, ...]]]]:
     """Record id → `read` and `write` → offset, length, start, end of each traced access."""
     import darshan
 
+    if traces_name_threads(path):
+        return read_segments_with_threads(path)
     found = {}
     with darshan.DarshanReport(str(path), read_all=False) as report:
         report.mod_read_all_dxt_records("DXT_POSIX", dtype="dict")
@@ -113,16 +119,41 @@ def read_segments(path: Path) -> dict[str, dict[str, list[tuple[int, int, float,
     return found
 
 
+def traces_name_threads(path: Path) -> bool:
+    """Whether traced accesses are of format 2, which PyDarshan's present release takes for 1."""
+    return parse_header(path.read_bytes()).versions["DXT_POSIX"] == 2
+
+
+def read_segments_with_threads(
+    path: Path,
+) -> dict[str, dict[str, list[tuple[Any, ...]]]]:
+    """The same of traces of format 2, and each access's thread."""
+    data = path.read_bytes()
+    region = parse_header(data).regions["DXT_POSIX"]
+    traces = inflated(data[region.place : region.place + region.used])
+    its = np.dtype(
+        [(n, t) for n, t in zip(TRACED, ("<i8", "<i8", "<f8", "<f8", "<u8"), strict=True)]
+    )
+    found, at = {}, 0
+    while at < len(traces):
+        key = int.from_bytes(traces[at : at + 8], "little")
+        writes, reads = np.frombuffer(traces, "<i8", 2, at + 88).tolist()
+        segments = np.frombuffer(traces, its, writes + reads, at + TRACE_HEAD).tolist()
+        found[str(key)] = {"read": segments[writes:], "write": segments[:writes]}
+        at += TRACE_HEAD + its.itemsize * (writes + reads)
+    return found
+
+
 def live_segments(live: dict[str, Any]) -> dict[str, dict[str, list[tuple[Any, ...]]]]:
     """The same of what was read live."""
     found: dict[str, dict[str, list[tuple[Any, ...]]]] = {}
-    for key, direction, order, offset, length, start, end, _ in sorted(
+    for key, direction, order, offset, length, start, end, thread in sorted(
         live["segments"], key=lambda segment: (segment[0], segment[1], segment[2])
     ):
         kinds = found.setdefault(key, {"read": [], "write": []})
         its = kinds[("read", "write")[direction]]
         assert order == len(its)
-        its.append((offset, length, start, end))
+        its.append((offset, length, start, end, thread))
     return found
 
 
