@@ -27,7 +27,8 @@ class Segments:
     Attributes:
         sequence: 0, 1, 2, … within the recording.
         files: `[n_files] uint64` Darshan record ids; paths are in the windows' names.
-        threads: `[n_threads, 2] uint64`: process id, and `pthread_self()` in that process.
+        threads: `[n_threads, 2] uint64`: process id, and `pthread_self()` in that process; by
+            their first access.
         file: place in `files`.
         direction: `READ` or `WRITE`.
         offset, length: bytes.

@@ -147,25 +147,33 @@ class TraceCollector:
 
         order = np.argsort(column("start"), kind="stable")
         used, file = np.unique(row[order], return_inverse=True)
-        threads, thread = _threads(drained)
+        threads, thread = _threads(drained, order)
         segments = Segments(
             self._sequence - 1,
             self._files.ids_of(used),
             threads,
             file.astype(np.int64),
             **{name: column(name)[order] for name in _PLAIN_COLUMNS},
-            thread=thread[order],
+            thread=thread,
             dropped=lost,
         )
         return Traced(segments, [self._files.names[i] for i in used.tolist()])
 
 
-def _threads(drained: _Drained) -> tuple[UInt64Array, Int64Array]:
-    """Process and thread of all accesses as a table, and each access's place in it."""
+def _threads(drained: _Drained, order: Int64Array) -> tuple[UInt64Array, Int64Array]:
+    """Process and thread of all accesses as a table, by first access, and the place in it of each
+    access in `order`.
+    """
     threads: list[tuple[int, int]] = []
     places = [np.zeros(0, np.int64)]
     for _, facts, found in drained:
         its, place = np.unique(found["thread"], return_inverse=True)
         places.append(place.astype(np.int64) + len(threads))
         threads.extend((facts.pid, thread) for thread in its.tolist())
-    return np.array(threads, np.uint64).reshape(-1, 2), np.concatenate(places)
+    used, first, place = np.unique(
+        np.concatenate(places)[order], return_index=True, return_inverse=True
+    )
+    by_first = np.argsort(first)
+    rank = np.empty(len(used), np.int64)
+    rank[by_first] = np.arange(len(used))
+    return np.array(threads, np.uint64).reshape(-1, 2)[used[by_first]], rank[place]
