@@ -116,7 +116,7 @@ def _demo(options: argparse.Namespace) -> int:
 
 
 def _export(options: argparse.Namespace) -> int:
-    from tensorboard_plugin_darshan.dashboard import export, export_formats, log_writer
+    from tensorboard_plugin_darshan.dashboard import export, export_formats, log_writer, offline
 
     try:
         if options.format in export_formats.FORMATS:
@@ -125,7 +125,7 @@ def _export(options: argparse.Namespace) -> int:
                 _say(f"  {line}")
             return 0
         notes = export.export_darshan(export.load_run(options.run), options.out)
-    except (log_writer.ExportError, export_formats.ExportError) as error:
+    except (log_writer.ExportError, offline.ExportError) as error:
         return _fail(str(error))
     _say(f"wrote {options.out}")
     for note in notes:

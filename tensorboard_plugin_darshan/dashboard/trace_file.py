@@ -8,7 +8,7 @@ import struct
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Final
+from typing import Any, Final
 
 from tensorboard_plugin_darshan.dashboard.offline import ExportError
 
@@ -91,7 +91,7 @@ def zero_of(trace: Path) -> int:
 
 
 @contextmanager
-def _open(path: Path) -> Iterator[IO[bytes]]:
+def _open(path: Path) -> Iterator[Any]:
     with path.open("rb") as file:
         is_packed = file.read(2) == _GZIP_MAGIC
     try:
@@ -102,7 +102,7 @@ def _open(path: Path) -> Iterator[IO[bytes]]:
 
 
 @contextmanager
-def _create(path: Path) -> Iterator[IO[bytes]]:
+def _create(path: Path) -> Iterator[Any]:
     """The file under its name when it is complete."""
     partial = path.with_name(f".{path.name}.partial")
     try:
@@ -117,7 +117,7 @@ def _create(path: Path) -> Iterator[IO[bytes]]:
         partial.unlink(missing_ok=True)
 
 
-def _write_events(file: IO[bytes], events: Iterator[str]) -> int:
+def _write_events(file: Any, events: Iterator[str]) -> int:
     n, batch = 0, list[str]()
     for event in events:
         batch.append(event)
@@ -130,7 +130,7 @@ def _write_events(file: IO[bytes], events: Iterator[str]) -> int:
     return n + len(batch)
 
 
-def _split(source: IO[bytes], trace: Path) -> tuple[bytes, bytes]:
+def _split(source: Any, trace: Path) -> tuple[bytes, bytes]:
     """A trace up to the begin of its events, and what of the rest was read."""
     read = b""
     while chunk := source.read(_CHUNK):

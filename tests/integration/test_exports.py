@@ -51,9 +51,8 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
 
 
 def load(path: Path) -> list[dict[str, Any]]:
-    opened = gzip.open(path) if path.suffix == ".gz" else path.open("rb")
-    with opened as file:
-        content = json.load(file)
+    data = path.read_bytes()
+    content = json.loads(gzip.decompress(data) if path.suffix == ".gz" else data)
     events: list[dict[str, Any]] = content["traceEvents"] if isinstance(content, dict) else content
     return events
 

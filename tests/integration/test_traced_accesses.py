@@ -58,16 +58,15 @@ def read(path, *sizes):
 
 def test_each_access_is_kept_as_it_was(tmp_path, data):
     out = tmp_path / "out"
-    with DarshanMonitor(tmp_path / "logs", flush_secs=0.05) as monitor:
-        with monitor.phase("train", 0):
-            before = time.monotonic()
-            read(data, 10, 20, 30)
-            time.sleep(0.15)
-            descriptor = os.open(data, os.O_RDONLY)
-            os.pread(descriptor, 40, 99_980)
-            os.close(descriptor)
-            took = time.monotonic() - before
-            out.write_bytes(b"x" * 70)
+    with DarshanMonitor(tmp_path / "logs", flush_secs=0.05) as monitor, monitor.phase("train", 0):
+        before = time.monotonic()
+        read(data, 10, 20, 30)
+        time.sleep(0.15)
+        descriptor = os.open(data, os.O_RDONLY)
+        os.pread(descriptor, 40, 99_980)
+        os.close(descriptor)
+        took = time.monotonic() - before
+        out.write_bytes(b"x" * 70)
     reads = accesses(tmp_path / "logs", str(data))
     assert [row[1:4] for row in reads] == [(0, 0, 10), (0, 10, 20), (0, 30, 30), (0, 99_980, 20)]
     assert all(0 < row[4] <= row[5] for row in reads)
@@ -178,10 +177,9 @@ def test_table_holds_all_files(tmp_path):
     paths = [tmp_path / f"file{i:04d}" for i in range(700)]
     for path in paths:
         path.write_bytes(b"x" * 50)
-    with DarshanMonitor(tmp_path / "logs", flush_secs=3600) as monitor:
-        with monitor.phase("train", 0):
-            for i, path in enumerate(paths):
-                read(path, *[1] * (i % 4 + 1))
+    with DarshanMonitor(tmp_path / "logs", flush_secs=3600) as monitor, monitor.phase("train", 0):
+        for i, path in enumerate(paths):
+            read(path, *[1] * (i % 4 + 1))
     table = tables(tmp_path / "logs")[-1].modules["POSIX"]
     reads = dict(zip(table.paths, table.values[:, 1].tolist(), strict=True))
     assert {str(path): i % 4 + 1 for i, path in enumerate(paths)}.items() <= reads.items()
