@@ -8,7 +8,9 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
+import shutil
 import tempfile
+import weakref
 from importlib import metadata
 from pathlib import Path
 from typing import Final
@@ -42,15 +44,14 @@ class LogCache:
     def __init__(self, directory: Path | None = None, max_bytes: int = MAX_BYTES) -> None:
         self._directory = directory or cache_directory()
         self._max_bytes = max_bytes
-        self._temporary: tempfile.TemporaryDirectory[str] | None = None
         try:
             self._directory.mkdir(mode=0o700, parents=True, exist_ok=True)
             usable = os.access(self._directory, os.W_OK | os.X_OK)
         except OSError:
             usable = False
         if not usable:
-            self._temporary = tempfile.TemporaryDirectory(prefix="tensorboard_plugin_darshan-")
-            self._directory = Path(self._temporary.name)
+            self._directory = Path(tempfile.mkdtemp(prefix="tensorboard_plugin_darshan-"))
+            weakref.finalize(self, shutil.rmtree, self._directory, ignore_errors=True)
 
     def place(self, path: Path, facts: os.stat_result) -> Path:
         """Where what was read of a log stands, or is to be put."""

@@ -175,13 +175,22 @@ def _group(found: Iterable[Found]) -> _Known:
         if isinstance(log.header, Header) and log.header.job_id:
             folder = log.name.rpartition("/")[0]
             jobs.setdefault((folder, log.header.uid, log.header.job_id), []).append(log)
-    for (folder, _, job_id), logs in jobs.items():
+    for (folder, _, job_id), every in jobs.items():
+        logs = list({_identity(log): log for log in every}.values())
         if len(logs) > 1:
             name = f"{folder}/job-{job_id}" if folder else f"job-{job_id}"
             runs[name] = tuple(sorted(logs, key=lambda log: log.name))
     entries = [_entry(name, logs) for name, logs in runs.items()]
     entries.sort(key=lambda entry: (-(entry["begin"] or 0.0), entry["name"]))
     return _Known(runs, tuple(entries))
+
+
+def _identity(log: Found) -> Any:
+    """What copies of one log have in common."""
+    header = log.header
+    assert isinstance(header, Header)
+    lengths = tuple((name, module.length) for name, module in header.modules.items())
+    return header.begin, header.end, header.command, lengths
 
 
 def _entry(name: str, logs: tuple[Found, ...]) -> Entry:
