@@ -7,15 +7,16 @@ from typing import Any, Final
 
 from tensorboard_plugin_darshan import counters
 from tensorboard_plugin_darshan.dashboard import (
-    analysis,
     distributions,
     figures,
     file_table,
     insights,
     log_overview,
+    phases,
     process_figures,
     rank_lanes,
     ranks,
+    run_notes,
     timeline_figure,
 )
 from tensorboard_plugin_darshan.dashboard import overview as overview_lib
@@ -74,9 +75,9 @@ def timeline(selection: Selection, theme: str) -> Answer:
     notes = []
     if line is not None and selection.range is not None:
         look = THEMES[theme]
-        phases = analysis.stretches(selection)
+        stretches = phases.stretches(selection)
         figure = timeline_figure.timeline_figure(
-            line, phases, selection.range, look, revision(selection)
+            line, stretches, selection.range, look, revision(selection)
         )
         gaps = rank_lanes.gaps(selection.run)
         figure["layout"]["shapes"] += process_figures.gap_shapes(gaps, look)
@@ -124,7 +125,7 @@ def file_bandwidth(selection: Selection, theme: str) -> Answer:
         )
     names = distributions.DIRECTIONS
     return {
-        **head(selection, notes),
+        **head(selection, [*run_notes.window_notes(selection), *notes]),
         "figure": figure,
         "files": {name: found.files(f"{name}_bandwidth") for name in names},
         "median": {name: found.median(f"{name}_bandwidth") for name in names},
@@ -138,7 +139,7 @@ def access_sizes(selection: Selection, theme: str) -> Answer:
     look, kept = THEMES[theme], revision(selection)
     reads, writes = found.counts.tolist()
     return {
-        **head(selection, _size_notes(selection, found)),
+        **head(selection, [*run_notes.window_notes(selection), *_size_notes(selection, found)]),
         "figure": figures.access_sizes_figure(found, look, kept),
         "pattern_figure": figures.pattern_figure(found, look, kept),
         "sizes": [
@@ -199,13 +200,14 @@ def files(selection: Selection, wanted: PageQuery) -> Answer:
         )
     if not len(rows) and selection.counted:
         notes.append(f"No file was used{_of_module(selection)} in this stretch.")
+    notes = [*run_notes.window_notes(selection), *notes]
     return {**head(selection, notes), "total": page.total, "rows": page.rows}
 
 
 def head(selection: Selection, notes: list[str]) -> Answer:
     """What every answer about a run begins with."""
     run, span, counted = selection.run, selection.range, selection.counted
-    sentences = analysis.data_notes(run)
+    sentences = run_notes.data_notes(run)
     if span is None:
         sentences.append(_nothing(selection))
     elif isinstance(run, LogRun) and not selection.is_whole:

@@ -65,6 +65,17 @@ def seconds(value: float | None) -> str:
     return "0 s" if value == 0 else f"{significant(value / 1e-9)} ns"
 
 
+def clock(value: float, span: float) -> str:
+    """A time on the run's axis, e.g. `01:23` or `1:02:03`; the shorter the span that is shown, the
+    more decimals.
+    """
+    digits = 0 if span >= 20 else 1 if span >= 2 else 2 if span >= 0.2 else 3
+    whole, fraction = divmod(round(max(value, 0.0) * 10**digits), 10**digits)
+    hours, minutes = whole // 3600, whole // 60 % 60
+    text = f"{minutes:02d}:{whole % 60:02d}" + (f".{fraction:0{digits}d}" if digits else "")
+    return f"{hours}:{text}" if hours else text
+
+
 def percent(share: float | None) -> str:
     """A share of 1, e.g. `99.7 %`."""
     return UNKNOWN if share is None else f"{significant(100 * share)} %"

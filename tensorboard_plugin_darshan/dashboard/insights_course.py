@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tensorboard_plugin_darshan.dashboard.analysis import Phase
 from tensorboard_plugin_darshan.dashboard.format import (
     bandwidth,
     count,
@@ -19,6 +18,7 @@ from tensorboard_plugin_darshan.dashboard.format import (
 from tensorboard_plugin_darshan.dashboard.insights_facts import Facts
 from tensorboard_plugin_darshan.dashboard.insights_finding import Finding
 from tensorboard_plugin_darshan.dashboard.insights_thresholds import limit
+from tensorboard_plugin_darshan.dashboard.phases import Phase
 from tensorboard_plugin_darshan.dashboard.timeline import timeline
 
 

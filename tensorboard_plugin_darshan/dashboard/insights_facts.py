@@ -12,6 +12,7 @@ import numpy as np
 from tensorboard_plugin_darshan.dashboard import analysis, columns, distributions
 from tensorboard_plugin_darshan.dashboard.file_table import FileRows, file_rows
 from tensorboard_plugin_darshan.dashboard.format import shorten
+from tensorboard_plugin_darshan.dashboard.phases import Phase, phases
 from tensorboard_plugin_darshan.dashboard.run import Recording, number
 from tensorboard_plugin_darshan.dashboard.selection import Selection
 from tensorboard_plugin_darshan.modules import QUANTITIES, SHOWN
@@ -142,12 +143,12 @@ class Facts:
         return distributions.access_sizes(self.selection)
 
     @cached_property
-    def phases(self) -> list[analysis.Phase]:
+    def phases(self) -> list[Phase]:
         """One row a phase and epoch."""
-        return analysis.phases(self.selection)
+        return phases(self.selection)
 
     @cached_property
-    def epochs(self) -> list[analysis.Phase]:
+    def epochs(self) -> list[Phase]:
         """The rows of training epochs, in order."""
         return [row for row in self.phases if row.phase == TRAIN and row.epoch >= 0]
 

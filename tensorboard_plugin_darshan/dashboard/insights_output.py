@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from tensorboard_plugin_darshan import counters
-from tensorboard_plugin_darshan.dashboard.analysis import data_notes, recording_notes
 from tensorboard_plugin_darshan.dashboard.format import count, percent, ratio, seconds, size
 from tensorboard_plugin_darshan.dashboard.insights_facts import MAX_NAMED_FILES, Facts
 from tensorboard_plugin_darshan.dashboard.insights_finding import Finding
 from tensorboard_plugin_darshan.dashboard.insights_thresholds import limit
+from tensorboard_plugin_darshan.dashboard.run_notes import data_notes, recording_notes
 
 
 def _written(facts: Facts) -> tuple[str, ...]:

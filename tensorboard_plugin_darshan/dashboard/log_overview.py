@@ -84,7 +84,7 @@ def _known(totals: Mapping[str, Any]) -> dict[str, Any]:
 
 def _cards(selection: Selection, run: LogRun, answer: Mapping[str, Any]) -> list[dict[str, Any]]:
     totals = {n: t for n, t in answer["modules"].items() if n in selection.base}
-    duration = answer["duration_seconds"]
+    duration = answer["counted_seconds"]
     calls = sum(max(t["reads"], 0) + max(t["writes"], 0) for t in totals.values())
     metadata = 0
     for name in totals:

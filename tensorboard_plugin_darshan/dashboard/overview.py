@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any, Final
 
-from tensorboard_plugin_darshan.dashboard import analysis
-from tensorboard_plugin_darshan.dashboard.analysis import Phase, Seen, Totals
+from tensorboard_plugin_darshan.dashboard import analysis, phases, run_notes
+from tensorboard_plugin_darshan.dashboard.analysis import Seen, Totals
 from tensorboard_plugin_darshan.dashboard.distributions import (
     Histograms,
     access_sizes,
@@ -22,17 +22,20 @@ from tensorboard_plugin_darshan.dashboard.format import (
     ratio,
     size,
 )
+from tensorboard_plugin_darshan.dashboard.phases import Phase
 from tensorboard_plugin_darshan.dashboard.run import Run
 from tensorboard_plugin_darshan.dashboard.selection import Selection
 from tensorboard_plugin_darshan.dashboard.timeline import Timeline, timeline
 
 SPARKLINE_BINS: Final = 60
 
+_ORDINALS: Final = ("first", "second", "third", "fourth", "fifth")
+
 DEFINITIONS: Final[Mapping[str, str]] = {
     "read": "Bytes that read calls returned, added over the modules shown. The bandwidth below is "
-    "bytes divided by the time shown, and bytes divided by the time that the calls took.",
+    "bytes divided by the time counted, and bytes divided by the time that the calls took.",
     "written": "Bytes that write calls took, added over the modules shown. The bandwidth below is "
-    "bytes divided by the time shown, and bytes divided by the time that the calls took.",
+    "bytes divided by the time counted, and bytes divided by the time that the calls took.",
     "calls": "Reads, writes and metadata calls (open, seek, stat, rename).",
     "files": "Files with any call. A file used through two modules, or by two processes, counts "
     "once for each.",
@@ -42,8 +45,10 @@ DEFINITIONS: Final[Mapping[str, str]] = {
     "busy_seconds": "Time in which at least one call was in flight. With several threads it is "
     "estimated: their shares of a time bin are taken as independent. With several recordings it "
     "is added over them.",
-    "phases": "All windows of one phase and epoch together. Bandwidth is bytes divided by the "
-    "duration of the phase; busy is the share of its time in which a call was in flight.",
+    "phases": "All windows of one phase and epoch together; recordings that follow each other, as "
+    "those of a training that was started again, have rows of their own. Bandwidth is bytes "
+    "divided by the duration of the phase; busy is the share of its time in which a call was in "
+    "flight.",
     "read_seconds": "Time that all threads together spent in calls.",
 }
 """What each number means, as the tab says it."""
@@ -59,6 +64,7 @@ def overview(selection: Selection) -> dict[str, Any]:
     zero_byte_calls = access_sizes(selection).zero_byte_calls
     return {
         "duration_seconds": duration,
+        "counted_seconds": selection.counted_seconds,
         "modules": {name: asdict(total) for name, total in totals.items()},
         "busy_seconds": analysis.busy_seconds(selection),
         "zero_byte_calls": zero_byte_calls,
@@ -68,11 +74,12 @@ def overview(selection: Selection) -> dict[str, Any]:
             seen,
             file_histograms(selection),
             line,
-            duration,
+            analysis.calls(selection) if line is not None else None,
+            selection.counted_seconds,
             zero_byte_calls,
         ),
         "sparklines": _sparklines(line),
-        "phases": [_phase(phase) for phase in analysis.phases(selection)],
+        "phases": _phases(selection),
         "seen": {
             "share": seen.share,
             "cache_share": seen.cache_share,
@@ -88,7 +95,8 @@ def overview(selection: Selection) -> dict[str, Any]:
 
 def overview_notes(selection: Selection) -> list[str]:
     """Sentences about what the overview's numbers leave out."""
-    notes = analysis.recording_notes(selection.run)
+    notes = [*run_notes.window_notes(selection), *run_notes.repeat_notes(selection.run)]
+    notes += run_notes.recording_notes(selection.run)
     if not all(analysis.files_of(selection, name)[1] for name in selection.modules):
         notes.append(
             "The number of files is a lower bound: the windows of this stretch list only their "
@@ -103,6 +111,7 @@ def _cards(
     seen: Seen,
     files: Histograms,
     line: Timeline | None,
+    calls: int | None,
     duration: float,
     zero_byte_calls: int | None,
 ) -> list[dict[str, Any]]:
@@ -110,7 +119,6 @@ def _cards(
     read = sum(total.bytes_read for total in values)
     written = sum(total.bytes_written for total in values)
     accesses = sum(total.reads + total.writes for total in values)
-    calls = _calls(line)
     median = files.median("size")
     sparklines = _sparklines(line)
     return [
@@ -179,12 +187,6 @@ def _card(name: str, title: str, value: str, detail: str, caption: str) -> dict[
     }
 
 
-def _calls(line: Timeline | None) -> float | None:
-    if line is None:
-        return None
-    return float(sum(line.sums[name].sum() for name in ("reads", "writes", "metadata_calls")))
-
-
 def _sparklines(line: Timeline | None) -> dict[str, Any]:
     if line is None:
         empty: list[float] = []
@@ -200,12 +202,28 @@ def _sparklines(line: Timeline | None) -> dict[str, Any]:
     }
 
 
+def _phases(selection: Selection) -> list[dict[str, Any]]:
+    rows = phases.phases(selection)
+    return [_phase(row) | {"inside": phases.inside(selection, row)} for row in rows]
+
+
+def _which(phase: Phase) -> str:
+    """Which recording or training a row is of, where it is not the first."""
+    parts = []
+    for place, noun in ((phase.recording, "recording"), (phase.repeat, "time")):
+        if place:
+            ordinal = _ORDINALS[place] if place < len(_ORDINALS) else f"{place + 1}th"
+            parts.append(f"{ordinal} {noun}")
+    return ", ".join(parts)
+
+
 def _phase(phase: Phase) -> dict[str, Any]:
     sums = phase.sums
     device = ratio(sums["read_bytes"], sums["rchar"])
     return {
         "phase": phase.phase,
         "epoch": phase.epoch,
+        "which": _which(phase),
         "start": phase.start,
         "end": phase.end,
         "duration_seconds": phase.duration_seconds,

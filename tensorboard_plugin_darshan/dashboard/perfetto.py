@@ -12,7 +12,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from tensorboard_plugin_darshan.dashboard import analysis, file_table, lanes
+from tensorboard_plugin_darshan.dashboard import file_table, lanes, phases
 from tensorboard_plugin_darshan.dashboard.offline import OfflineRun
 from tensorboard_plugin_darshan.dashboard.rank_lanes import lane_names
 from tensorboard_plugin_darshan.dashboard.run import Recording
@@ -69,7 +69,7 @@ def _time(nanoseconds: int) -> str:
 
 def _phases(offline: OfflineRun, shift: int) -> Iterator[str]:
     yield _meta("thread_name", _FIRST_PROCESS, 1, name="phases")
-    for stretch in analysis.stretches(_whole(offline)):
+    for stretch in phases.stretches(_whole(offline)):
         if not stretch.phase:
             continue
         epoch = f", epoch {stretch.epoch + 1}" if stretch.epoch >= 0 else ""

@@ -74,6 +74,20 @@ class Selection:
             return None
         return float(min(low for low, _ in bounds)), float(max(high for _, high in bounds))
 
+    @cached_property
+    def counted_seconds(self) -> float:
+        """How long any recording went on in the windows which count: what rates divide by."""
+        edges: list[tuple[float, float]] = []
+        for r, mask in zip(self.run.recordings, self.masks, strict=True):
+            offset = self.run.offset(r)
+            starts, ends = r.windows.start[mask] + offset, r.windows.end[mask] + offset
+            edges += zip(starts.tolist(), ends.tolist(), strict=True)
+        total, latest = 0.0, 0.0
+        for start, end in sorted(edges):
+            total += max(0.0, end - max(start, latest))
+            latest = max(latest, end)
+        return total
+
     @property
     def range(self) -> tuple[float, float] | None:
         """The stretch asked for, cut to the run; None when it lies outside or is empty."""

@@ -9,8 +9,8 @@ from typing import Any, Final
 import numpy as np
 
 from tensorboard_plugin_darshan.dashboard import columns
-from tensorboard_plugin_darshan.dashboard.analysis import Stretch
 from tensorboard_plugin_darshan.dashboard.format import bandwidth, count, percent, rate, significant
+from tensorboard_plugin_darshan.dashboard.phases import Stretch
 from tensorboard_plugin_darshan.dashboard.theme import (
     Figure,
     Theme,

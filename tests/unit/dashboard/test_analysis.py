@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tensorboard_plugin_darshan.dashboard import analysis
+from tensorboard_plugin_darshan.dashboard import analysis, phases, run_notes
 from tensorboard_plugin_darshan.window import Window
 from tests.support.recordings import Recorder, Use
 from tests.support.runs import recording, run, select
@@ -19,7 +19,7 @@ def phased(*phases: tuple[str, int]) -> list[Window]:
 
 def test_windows_of_one_phase_make_one_stretch() -> None:
     windows = phased(("train", 0), ("train", 0), ("", -1), ("train", 0), ("train", 1))
-    found = analysis.stretches(select(run(recording(windows))))
+    found = phases.stretches(select(run(recording(windows))))
     assert [(s.phase, s.epoch, s.start, s.end) for s in found] == [
         ("train", 0, 0.0, 2.0),
         ("train", 0, 3.0, 4.0),
@@ -31,7 +31,7 @@ def test_recordings_in_the_same_phase_share_a_stretch() -> None:
     one = recording(phased(("train", 0), ("train", 0), ("val", 0)), begin=1000.0)
     two = recording(phased(("train", 0), ("train", 0), ("val", 0)), "b", begin=1000.5)
     resumed = recording(phased(("train", 0)), "c", begin=1010.0)
-    found = analysis.stretches(select(run(one, two, resumed)))
+    found = phases.stretches(select(run(one, two, resumed)))
     assert [(s.phase, s.start, s.end) for s in found] == [
         ("train", 0.0, 2.5),
         ("val", 2.0, 3.5),
@@ -41,7 +41,7 @@ def test_recordings_in_the_same_phase_share_a_stretch() -> None:
 
 def test_phase_rows_gather_all_stretches_of_a_phase() -> None:
     windows = phased(("train", 0), ("checkpoint", 0), ("train", 0), ("", -1))
-    rows = analysis.phases(select(run(recording(windows))))
+    rows = phases.phases(select(run(recording(windows))))
     assert [(row.phase, row.epoch, row.start, row.end) for row in rows] == [
         ("train", 0, 0.0, 3.0),
         ("checkpoint", 0, 1.0, 2.0),
@@ -54,7 +54,7 @@ def test_phase_rows_gather_all_stretches_of_a_phase() -> None:
 def test_duration_of_a_phase_is_that_of_its_longest_recording() -> None:
     one = recording(phased(("train", 0), ("train", 0)))
     two = recording(phased(("train", 0)), "b")
-    (row,) = analysis.phases(select(run(one, two)))
+    (row,) = phases.phases(select(run(one, two)))
     assert row.duration_seconds == 2.0
     assert row.recorded_seconds == 3.0
     assert row.sums["reads"] == 3
@@ -106,11 +106,11 @@ def test_files_of_two_windows_count_each_once_when_all_are_listed() -> None:
 def test_modules_that_this_version_does_not_know_are_told() -> None:
     window = Recorder().window({"POSIX": [Use("/a", reads=1)]})
     window = Window(0, 0.0, 1.0, modules={"MPI-IO": window.modules["POSIX"]})
-    (note,) = analysis.data_notes(run(recording([window])))
+    (note,) = run_notes.data_notes(run(recording([window])))
     assert "MPI-IO" in note
 
 
 def test_missing_windows_are_told() -> None:
     windows = phased(*[("train", 0)] * 5)
-    (note,) = analysis.data_notes(run(recording([windows[1], windows[4]])))
+    (note,) = run_notes.data_notes(run(recording([windows[1], windows[4]])))
     assert "left out 3 of 5 windows" in note
