@@ -27,7 +27,7 @@ const DEFINITIONS = [
   ],
   [
     'Seen, and from cache',
-    'Seen: the bytes counted here ÷ the bytes that the kernel counted for the process. From cache: the share of bytes read that the kernel did not fetch from a device.',
+    'Seen: bytes that the recorder counted ÷ rchar + wchar of the process and its children; the kernel also counts files left out, pipes and sockets. From cache: the share of bytes read that the kernel did not fetch from a device; – where fewer than 1 MiB were read.',
   ],
   [
     'POSIX and STDIO',

@@ -21,6 +21,7 @@ CALLS: Final = ("bytes_read", "bytes_written", "reads", "writes", "opens")
 """What is added up as whole numbers."""
 
 _SECONDS: Final = ("read_seconds", "write_seconds", "metadata_seconds")
+_LEAST_READ_BYTES: Final = 1 << 20
 _BUSY: Final = BIN_COLUMNS.index("busy_nanoseconds")
 _ACCESSES: Final = [BIN_COLUMNS.index(name) for name in ("reads", "writes", "metadata_calls")]
 
@@ -58,11 +59,21 @@ class Seen:
 
     @property
     def cache_share(self) -> float | None:
-        """Share of the bytes read that came from the page cache: `1 - read_bytes/rchar`."""
+        """See `cache_share`; None where the kernel said nothing."""
         if self.kernel is None:
             return None
-        device = ratio(self.kernel["read_bytes"], self.kernel["rchar"])
-        return None if device is None else max(0.0, 1.0 - device)
+        return cache_share(self.kernel["rchar"], self.kernel["read_bytes"])
+
+
+def cache_share(asked: float, device: float) -> float | None:
+    """Share of the bytes read that came from the page cache: `1 - read_bytes/rchar`.
+
+    Args:
+        asked: the kernel's `rchar`; below 1 MiB the answer is None, as a share of next to nothing
+            tells nothing.
+        device: its `read_bytes`.
+    """
+    return max(0.0, 1.0 - device / asked) if asked >= _LEAST_READ_BYTES else None
 
 
 def module_totals(selection: Selection) -> dict[str, Totals]:

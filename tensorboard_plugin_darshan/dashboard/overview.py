@@ -39,9 +39,10 @@ DEFINITIONS: Final[Mapping[str, str]] = {
     "calls": "Reads, writes and metadata calls (open, seek, stat, rename).",
     "files": "Files with any call. A file used through two modules, or by two processes, counts "
     "once for each.",
-    "seen": "Bytes that the recorder counted in all modules, divided by rchar + wchar of "
-    "/proc/self/io. What is excluded from recording, and pipes and sockets, is not seen. The share "
-    "from page cache is 1 - read_bytes / rchar: bytes read that no storage device had to deliver.",
+    "seen": "Bytes that the recorder counted ÷ rchar + wchar of the process and its children; the "
+    "kernel also counts files left out, pipes and sockets. The share from page cache is "
+    "1 - read_bytes / rchar: bytes read that no storage device had to deliver; – where fewer than "
+    "1 MiB were read.",
     "busy_seconds": "Time in which at least one call was in flight. With several threads it is "
     "estimated: their shares of a time bin are taken as independent. With several recordings it "
     "is added over them.",
@@ -219,7 +220,6 @@ def _which(phase: Phase) -> str:
 
 def _phase(phase: Phase) -> dict[str, Any]:
     sums = phase.sums
-    device = ratio(sums["read_bytes"], sums["rchar"])
     return {
         "phase": phase.phase,
         "epoch": phase.epoch,
@@ -237,7 +237,7 @@ def _phase(phase: Phase) -> dict[str, Any]:
         "metadata_calls": int(sums["metadata_calls"]),
         "busy_seconds": sums["busy_seconds"],
         "busy_share": ratio(sums["busy_seconds"], phase.recorded_seconds),
-        "cache_share": None if device is None else max(0.0, 1.0 - device),
+        "cache_share": analysis.cache_share(sums["rchar"], sums["read_bytes"]),
     }
 
 

@@ -36,7 +36,8 @@ _CACHE_DEFINITIONS: Final = (
     "From page cache: 1 - read_bytes / rchar of the kernel's counts of each window, so the share "
     "of bytes read that no storage device had to deliver. A first epoch on a cold cache is low, "
     "and the next ones are high when the data fits into memory.",
-    "Seen: the recorder's bytes divided by the kernel's rchar + wchar of the same window.",
+    "Seen: bytes that the recorder counted ÷ rchar + wchar of the process and its children, in the "
+    "same window; the kernel also counts files left out, pipes and sockets.",
 )
 
 

@@ -71,20 +71,26 @@ def test_busy_time_never_exceeds_the_window() -> None:
 
 def test_seen_counts_only_windows_whose_kernel_counts_are_known() -> None:
     recorder = Recorder()
-    uses = {"POSIX": [Use("/a", reads=1, access_bytes=100)]}
+    uses = {"POSIX": [Use("/a", reads=1, access_bytes=1 << 20)]}
     windows = [
-        recorder.window(uses, process_io=np.array([200, 0, 50, 0])),
+        recorder.window(uses, process_io=np.array([1 << 21, 0, 1 << 19, 0])),
         recorder.window(uses, process_io=np.array([-1, -1, -1, -1])),
     ]
     seen = analysis.seen(select(run(recording(windows))))
-    assert (seen.recorder_read, seen.recorder_written) == (100, 0)
+    assert (seen.recorder_read, seen.recorder_written) == (1 << 20, 0)
     assert seen.share == 0.5
     assert seen.cache_share == 0.75
 
 
 def test_reads_from_the_device_beyond_those_asked_for_leave_no_cache_share() -> None:
-    window = Recorder().window({}, process_io=np.array([100, 0, 4096, 0]))
+    window = Recorder().window({}, process_io=np.array([1 << 20, 0, 1 << 21, 0]))
     assert analysis.seen(select(run(recording([window])))).cache_share == 0.0
+
+
+@pytest.mark.parametrize(("asked", "share"), [((1 << 20) - 1, None), (1 << 20, 0.5)])
+def test_share_of_next_to_nothing_is_unknown(asked: int, share: float | None) -> None:
+    window = Recorder().window({}, process_io=np.array([asked, 0, 1 << 19, 0]))
+    assert analysis.seen(select(run(recording([window])))).cache_share == share
 
 
 def test_nothing_read_has_no_cache_share() -> None:
@@ -105,9 +111,9 @@ def test_files_of_two_windows_count_each_once_when_all_are_listed() -> None:
 
 def test_modules_that_this_version_does_not_know_are_told() -> None:
     window = Recorder().window({"POSIX": [Use("/a", reads=1)]})
-    window = Window(0, 0.0, 1.0, modules={"MPI-IO": window.modules["POSIX"]})
+    window = Window(0, 0.0, 1.0, modules={"QUOBYTE": window.modules["POSIX"]})
     (note,) = run_notes.data_notes(run(recording([window])))
-    assert "MPI-IO" in note
+    assert "QUOBYTE" in note
 
 
 def test_missing_windows_are_told() -> None:
