@@ -209,12 +209,13 @@ def test_processes_of_one_rank_at_the_same_time_are_apart(tmp_path: Path) -> Non
     assert [rank["gaps"] for rank in answer["ranks"]] == [[], []]
 
 
-def test_resumed_epochs_take_the_time_of_both(tmp_path: Path) -> None:
-    """A rank that did half an epoch twice spent the sum of both in it; ranks beside each other
-    spent the longest.
-    """
-    (phase,) = ranks(tmp_path).get("overview", run="a")["phases"]
-    assert phase["duration_seconds"] == 8.0
+def test_a_resumed_training_has_rows_of_its_own(tmp_path: Path) -> None:
+    """Ranks beside each other spent the longest; what was resumed begins a new row."""
+    phases = ranks(tmp_path).get("overview", run="a")["phases"]
+    assert [(p["start"], p["end"], p["duration_seconds"]) for p in phases] == [
+        (0.0, 4.5, 4.0),
+        (10.0, 14.0, 4.0),
+    ]
 
 
 def test_page_cache_over_time_tells_cold_from_warm_epochs(tmp_path: Path) -> None:
