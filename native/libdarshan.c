@@ -5,6 +5,7 @@
 #include <malloc.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -118,7 +119,10 @@ enum darshan_found darshan_find(const char *path, const char **reason)
         dlerror();
         handle = dlopen(path, RTLD_LAZY | RTLD_LOCAL);
         if (handle == NULL) {
-            *reason = dlerror();
+            static char text[PATH_MAX]; /* the loader's own lasts until its next call */
+            const char *error = dlerror();
+            snprintf(text, sizeof(text), "%s", error ? error : "");
+            *reason = text;
         } else if (dlsym(handle, "darshan_core_initialize") == NULL) {
             *reason = "it is not Darshan's run-time library";
             dlclose(handle);

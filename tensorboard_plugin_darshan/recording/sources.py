@@ -89,8 +89,11 @@ def load(library: str | os.PathLike[str] | None) -> dict[str, Any]:
                 f"MPI runs in this process already, and Darshan has to be there before it begins: "
                 f"preload it (LD_PRELOAD={path}), or take source='builtin'"
             )
+        is_set = WITHOUT_MPI_VARIABLE in os.environ
         os.environ.setdefault(WITHOUT_MPI_VARIABLE, "1")  # it begins, and ends, by itself
         found = native().libdarshan_find(path)
+        if not is_set and not found.get("has_core"):
+            del os.environ[WITHOUT_MPI_VARIABLE]
         if not found["found"]:
             reason = os.fsdecode(found["reason"] or "")
             raise RecordingUnavailableError(

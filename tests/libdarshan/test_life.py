@@ -220,6 +220,31 @@ else:
     run_code(COMMON + code, tmp_path, preload=True)
 
 
+def test_forks_while_it_is_read(tmp_path: Path) -> None:
+    """A child must not inherit Darshan's lock from a thread that was reading."""
+    code = """
+recorder = attach("auto")
+stopping = threading.Event()
+def pull():
+    while not stopping.is_set():
+        recorder.snapshot()
+threads = [threading.Thread(target=pull) for _ in range(2)]
+for thread in threads:
+    thread.start()
+for i in range(60):
+    child = os.fork()
+    if child == 0:
+        write(f"child{i}")
+        os._exit(0)
+    assert os.waitpid(child, 0)[1] == 0
+stopping.set()
+for thread in threads:
+    thread.join()
+assert os.listdir(directory).count("child59") == 1
+"""
+    run_code(COMMON + code, tmp_path, preload=True)
+
+
 def test_monitor_leaves_its_own_file_out(tmp_path: Path) -> None:
     code = """
 from tensorboard_plugin_darshan import DarshanMonitor
