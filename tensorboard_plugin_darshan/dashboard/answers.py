@@ -40,6 +40,7 @@ _TIMELINE_DEFINITIONS: Final = (
 _BANDWIDTH_DEFINITIONS: Final = (
     "Read bandwidth of a file: its bytes read divided by the time that its read calls took, all "
     "threads added; write bandwidth likewise. A file without bytes in a direction has none there.",
+    "≈: the median is the middle of its bin, ± 12 %.",
     "One count is one file in one module; every file counts, also those that the table folds into "
     "directories.",
 )

@@ -20,6 +20,7 @@ from tensorboard_plugin_darshan.dashboard.distributions import (
     bucket_label,
 )
 from tensorboard_plugin_darshan.dashboard.format import (
+    about,
     bandwidth,
     count,
     percent,
@@ -87,7 +88,7 @@ def file_bandwidth_figure(found: Histograms, theme: Theme, revision: str) -> Fig
                 theme,
                 direction,
                 f"{name}: {plural(found.files(f'{name}_bandwidth'), 'file', 'files')}, "
-                f"median {bandwidth(found.median(f'{name}_bandwidth'))}",
+                f"median {about(bandwidth(found.median(f'{name}_bandwidth')))}",
                 x=0.0,
                 y=domain[1],
             )

@@ -99,3 +99,8 @@ def ratio(part: float, whole: float) -> float | None:
     if not whole or not math.isfinite(part / whole):
         return None
     return part / whole
+
+
+def about(text: str) -> str:
+    """A number that is only known to the width of a histogram's bin, e.g. `≈ 112 B`."""
+    return text if text == UNKNOWN else f"≈ {text}"

@@ -15,6 +15,7 @@ from tensorboard_plugin_darshan.dashboard.distributions import (
 )
 from tensorboard_plugin_darshan.dashboard.format import (
     UNKNOWN,
+    about,
     bandwidth,
     count,
     percent,
@@ -38,7 +39,7 @@ DEFINITIONS: Final[Mapping[str, str]] = {
     "bytes divided by the time counted, and bytes divided by the time that the calls took.",
     "calls": "Reads, writes and metadata calls (open, seek, stat, rename).",
     "files": "Files with any call. A file used through two modules, or by two processes, counts "
-    "once for each.",
+    "once for each. The median size is the middle of its bin, ± 12 %.",
     "seen": "Bytes that the recorder counted ÷ rchar + wchar of the process and its children; the "
     "kernel also counts files left out, pipes and sockets. The share from page cache is "
     "1 - read_bytes / rchar: bytes read that no storage device had to deliver; – where fewer than "
@@ -141,7 +142,7 @@ def _cards(
             "files",
             "Files",
             count(sum(total.files for total in values)),
-            f"{size(median)} median size" if median is not None else "",
+            f"{about(size(median))} median size" if median is not None else "",
             f"opened {count(sum(total.opens for total in values))} times",
         ),
         _card(

@@ -109,3 +109,15 @@ def test_phase_says_what_lies_inside_it(tmp_path: Path) -> None:
     train, validation = Dashboard(tmp_path).get("overview", run="a")["phases"]
     assert train["inside"] == ["validation"]
     assert validation["inside"] == []
+
+
+def test_medians_that_come_from_bins_say_so(tmp_path: Path) -> None:
+    write_recording(tmp_path / "a", reading(2))
+    dashboard = Dashboard(tmp_path)
+    files = cards(dashboard.get("overview", run="a"))["files"]
+    assert files["detail"] == "≈ 2.14 MiB median size"
+    assert "± 12 %" in files["definition"]
+    answer = dashboard.get("file_bandwidth", run="a")
+    texts = [note["text"] for note in answer["figure"]["layout"]["annotations"]]
+    assert any("median ≈ " in text for text in texts)
+    assert any("± 12 %" in text for text in answer["definitions"])
