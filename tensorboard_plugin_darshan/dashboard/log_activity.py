@@ -68,7 +68,7 @@ class Grid:
     outside: int = 0
     _values: Array = field(init=False, repr=False)
     _ranks: Array = field(init=False, repr=False)
-    _pending: list[tuple[Array, ...]] = field(init=False, default_factory=list, repr=False)
+    _pending: list[tuple[int, int, Array]] = field(init=False, default_factory=list, repr=False)
     _n_pending: int = field(init=False, default=0)
     _n_batches: int = field(init=False, default=0)
 
@@ -102,30 +102,27 @@ class Grid:
 
     def add_accesses(self, write: int, rank: int, accesses: Array) -> None:
         """Traced accesses of one rank; fields `start`, `end` in seconds, `length` in bytes."""
-        n = len(accesses)
-        if not n:
-            return
-        start, end = accesses["start"], accesses["end"]
-        good = np.isfinite(start) & np.isfinite(end)
-        good &= (start >= 0) & (end >= start) & (end <= self.axis.duration * (1 + 1e-9))
-        self.outside += int(n - good.sum())
-        start, end = (np.nan_to_num(t, nan=0.0, posinf=0.0, neginf=0.0) for t in (start, end))
-        length = np.maximum(accesses["length"], 0)
-        self._pending.append(
-            (np.full(n, write), np.full(n, rank), start, np.maximum(start, end), length)
-        )
-        self._n_pending += n
+        if len(accesses):
+            self._pending.append((write, rank, accesses))
+            self._n_pending += len(accesses)
         if self._n_pending >= _BATCH:
             self._flush()
 
     def _flush(self) -> None:
         if not self._pending:
             return
-        write, rank, start, end, length = (
-            np.concatenate(part) for part in zip(*self._pending, strict=True)
-        )
+        lengths = [len(accesses) for _, _, accesses in self._pending]
+        write = np.repeat([write for write, _, _ in self._pending], lengths)
+        rank = np.repeat([rank for _, rank, _ in self._pending], lengths)
+        accesses = np.concatenate([accesses for _, _, accesses in self._pending])
         self._pending, self._n_pending = [], 0
         self._n_batches += 1
+        start, end = accesses["start"], accesses["end"]
+        last_moment = self.axis.duration * (1 + 1e-9)
+        good = (start >= 0) & (end >= start) & (end <= last_moment)  # false for NaN
+        self.outside += int(len(good) - good.sum())
+        start, end = (np.nan_to_num(t, nan=0.0, posinf=0.0, neginf=0.0) for t in (start, end))
+        end, length = np.maximum(start, end), np.maximum(accesses["length"], 0)
         for direction, calls in enumerate(("reads", "writes")):
             some = write == direction
             self.add_bytes(direction, rank[some], start[some], end[some], length[some])

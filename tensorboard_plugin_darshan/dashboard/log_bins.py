@@ -10,7 +10,7 @@ from tensorboard_plugin_darshan.dashboard import columns
 
 Array = columns.Array
 
-MAX_BINS: Final = 2**17
+MAX_BINS: Final = 2**16
 """Bins of a log's timeline; zooming shows them all."""
 
 NANO: Final = 1_000_000_000
