@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import asdict
 from typing import Any, Final
 
@@ -60,7 +61,10 @@ def overview(selection: Selection, now: float) -> Answer:
     if isinstance(run, LogRun):
         answer |= log_overview.overview(selection, answer)
     return {
-        **head(selection, overview_lib.overview_notes(selection)),
+        **head(
+            selection,
+            [*run_notes.end_notes(run, now), *overview_lib.overview_notes(selection)],
+        ),
         "kind": run.kind,
         "begin": run.begin,
         "live": run.is_live(now),
@@ -226,9 +230,7 @@ def head(selection: Selection, notes: list[str]) -> Answer:
 def _nothing(selection: Selection) -> str:
     run = selection.run
     if not any(len(recording.windows) for recording in run.recordings):
-        if isinstance(run, LogRun):
-            return "There is nothing to show of this log."
-        return "Nothing recorded yet: the first window comes a few seconds after the begin."
+        return run_notes.nothing_note(run, time.time())
     if selection.is_whole:
         return "Nothing was recorded."
     start = seconds(selection.start or 0.0)

@@ -242,7 +242,14 @@ def _parse_job(recording: str, data: list[Any], listed: Any) -> _JobState:
     try:
         return _JobState(listed, summary.parse_job(data[-1].numpy))
     except payload.PayloadError as error:
-        return _JobState(listed, problem=f"{recording}: {error}")
+        if isinstance(error, payload.NewerVersionError):
+            return _JobState(listed, problem=f"{recording}: {error}")
+        return _JobState(
+            listed,
+            problem=f"The description of the recording {recording} could not be read, because the "
+            "event file is damaged: host, rank and versions are not known. If the files were "
+            "copied, copy them again.",
+        )
 
 
 def _span(job: Job, newest: float) -> tuple[float | None, float | None, float]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tensorboard_plugin_darshan.dashboard.format import clock, count
 from tensorboard_plugin_darshan.dashboard.rank_lanes import lanes
-from tensorboard_plugin_darshan.dashboard.run import Run, sentences
+from tensorboard_plugin_darshan.dashboard.run import Run, is_live, sentences
 from tensorboard_plugin_darshan.dashboard.selection import Selection
 
 _SAME_SECONDS = 1e-3
@@ -54,6 +54,39 @@ def repeat_notes(run: Run) -> list[str]:
         f"{most} recordings one after the other (the training was started again): each has rows of "
         "its own for its epochs and phases, and the time between them counts for no rate."
     ]
+
+
+def end_notes(run: Run, now: float) -> list[str]:
+    """A sentence about recordings that were not closed and are silent; `now` in seconds since
+    1970.
+    """
+    if run.kind != "recording":
+        return []
+    open_ones = [r for r in run.recordings if r.job and not r.finished]
+    silent = [r for r in open_ones if not is_live(r.job, r.wall_times[1], now)]
+    if not silent:
+        return []
+    end = max((run.offset(r) + r.duration for r in silent if len(r.windows)), default=None)
+    until = "there is no data" if end is None else f"data ends at {clock(end, run.duration)}"
+    if len(silent) == 1:
+        which = "The recording" if len(run.recordings) == 1 else f"The recording {silent[0].name}"
+        return [f"{which} was not closed: the process was killed or still hangs; {until}."]
+    return [
+        f"{len(silent)} of {len(run.recordings)} recordings were not closed: the processes were "
+        f"killed or still hang; {until}."
+    ]
+
+
+def nothing_note(run: Run, now: float) -> str:
+    """Why a run has no window."""
+    if run.kind != "recording":
+        return "There is nothing to show of this log."
+    if run.is_live(now):
+        return "Nothing recorded yet: the first window comes a few seconds after the begin."
+    return next(
+        iter(end_notes(run, now)),
+        "Nothing was recorded: the recording ended without a window.",
+    )
 
 
 def window_notes(selection: Selection) -> list[str]:

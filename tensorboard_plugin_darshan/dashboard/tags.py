@@ -67,6 +67,7 @@ class _Known:
     index: columns.FileIndex = field(default_factory=columns.FileIndex)
     problems: dict[str, None] = field(default_factory=dict)
     unreadable: int = 0
+    damaged: int = 0
     first_wall_time: float = 0.0
     all_files: AllFiles | None = None
     files_listed: Any = None
@@ -113,7 +114,10 @@ class RecordingState:
         known = self._known
         _read_files(known, self._name, tags, read)
         known.from_scratch = False
-        problems = dict.fromkeys([*([job_problem] if job_problem else []), *known.problems])
+        damage = [_damage(self._name, known.damaged)] if known.damaged else []
+        problems = dict.fromkeys(
+            [*([job_problem] if job_problem else []), *damage, *known.problems]
+        )
         self.recording = Recording(
             self._name,
             job,
@@ -130,6 +134,15 @@ class RecordingState:
     def last_wall_time(self) -> float:
         """Time of the newest event that was listed, seconds since 1970."""
         return self.recording.wall_times[1]
+
+
+def _damage(name: str, n: int) -> str:
+    windows = "1 window" if n == 1 else f"{n} windows"
+    return (
+        f"{windows} of the recording {name} could not be read, because the event file is damaged: "
+        "what happened in that time is missing from all numbers. If the files were copied, copy "
+        "them again."
+    )
 
 
 def _read_tags(
@@ -160,8 +173,14 @@ def _read_files(known: _Known, name: str, tags: Mapping[str, Any], read: Read) -
     for datum in read(name, [newest_tag]).get(newest_tag, ()):
         try:
             known.all_files = summary.parse_files(datum.numpy)
-        except payload.PayloadError as error:
+        except payload.NewerVersionError as error:
             known.problems[f"{name}: {error}"] = None
+        except payload.PayloadError:
+            known.problems[
+                f"The list of all files of the recording {name} could not be read, because the "
+                "event file is damaged: the table of files lists only the busiest ones of each "
+                "window. If the files were copied, copy them again."
+            ] = None
 
 
 def _news(known: _Known, tag: str, data: Sequence[Any]) -> Sequence[Any]:
@@ -179,7 +198,10 @@ def _decode(known: _Known, name: str, data: Sequence[Any]) -> list[Window]:
     for datum in data:
         window = _parse(datum)
         if isinstance(window, payload.PayloadError):
-            known.problems[f"{name}: {window}"] = None
+            if isinstance(window, payload.NewerVersionError):
+                known.problems[f"{name}: {window}"] = None
+            else:
+                known.damaged += 1
             known.unreadable += 1
             continue
         if window.sequence <= known.last_sequence:

@@ -34,6 +34,8 @@ def test_finished_run(tmp_path: Path) -> None:
         "live": False,
         "recordings": 1,
         "source": "builtin",
+        "modules": ["POSIX", "STDIO"],
+        "processes": 1,
         "hostnames": ["node7"],
         "notes": ["Workers were not seen."],
     }
@@ -95,12 +97,49 @@ def test_run_without_job_description_still_shows(tmp_path: Path) -> None:
 
 
 def test_run_without_windows_yet_answers_everywhere(tmp_path: Path) -> None:
-    RecordingFile(tmp_path / "a").job(job())
+    now = time.time()
+    RecordingFile(tmp_path / "a", begin=now).job(job(begin=now))
     dashboard = Dashboard(tmp_path)
     for route in ("overview", "timeline", "file_bandwidth", "access_sizes", "files"):
         answer = dashboard.get(route, run="a")
         assert answer["range"] is None
         assert "Nothing recorded yet" in answer["notes"][0]
+
+
+def test_empty_run_that_ended_waits_for_nothing(tmp_path: Path) -> None:
+    RecordingFile(tmp_path / "killed").job(job())
+    write_recording(tmp_path / "finished", [])
+    dashboard = Dashboard(tmp_path)
+    for route in ("overview", "timeline", "files"):
+        (first, *_) = dashboard.get(route, run="finished")["notes"]
+        assert first == "Nothing was recorded: the recording ended without a window."
+        (first, *_) = dashboard.get(route, run="killed")["notes"]
+        assert "was not closed" in first
+        assert "there is no data" in first
+
+
+def test_recording_that_was_not_closed_is_told(tmp_path: Path) -> None:
+    now = time.time()
+    for name, begin in (("live", now - 2), ("silent", now - 7200)):
+        file = RecordingFile(tmp_path / name, begin=begin)
+        file.job(job(begin=begin))
+        file.windows(windows(2))
+    write_recording(tmp_path / "closed", windows(2))
+    dashboard = Dashboard(tmp_path)
+    assert dashboard.get("overview", run="silent")["notes"] == [
+        "The recording was not closed: the process was killed or still hangs; data ends at 00:02.0."
+    ]
+    for name in ("live", "closed"):
+        assert dashboard.get("overview", run=name)["notes"] == []
+
+
+def test_one_of_two_recordings_that_was_not_closed_is_named(tmp_path: Path) -> None:
+    write_recording(tmp_path / "a", windows(2), "darshan/rank0")
+    file = RecordingFile(tmp_path / "a", "darshan/rank1")
+    file.job(job(rank=1))
+    file.windows(windows(2))
+    (note,) = Dashboard(tmp_path).get("overview", run="a")["notes"]
+    assert note.startswith("The recording a/darshan/rank1 was not closed")
 
 
 @pytest.mark.parametrize("begin", ["yesterday", None, True, -1, 1e300, float("inf"), [1.0]])
