@@ -49,6 +49,11 @@ demo: $(VENV)/installed-demo ## train a small model on files, then show its I/O 
 test: test-programs lint types frontend ## check and test everything; installs what that needs
 	$(VENV)/bin/python -m pytest
 
+.PHONY: frameworks
+frameworks: $(VENV)/installed-test ## test trainings on PyTorch and JAX; installs both
+	$(PIP) install --quiet --editable '.[demo,test,frameworks]'
+	$(VENV)/bin/python -m pytest tests/integration/test_frameworks.py
+
 .PHONY: lint
 lint: $(VENV)/installed-test ## check style
 	$(VENV)/bin/ruff check
