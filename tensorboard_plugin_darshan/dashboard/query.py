@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
@@ -23,6 +24,14 @@ DEFAULT_SORT: Final = "-bytes"
 
 DEFAULT_LANES: Final = 30
 MAX_LANES: Final = 200
+
+MAX_SECONDS: Final = 1e9
+"""Longer than any recording: 31 years."""
+
+_DECIMAL: Final = re.compile(r"[0-9]{1,60}(\.[0-9]{0,60})?([eE][+-]?[0-9]{1,3})?")
+_WHOLE: Final = re.compile(r"[0-9]{1,300}")
+_ECHOED: Final = 80
+_HUGE: Final = 2**53
 
 Arguments = Mapping[str, str]
 
@@ -78,7 +87,7 @@ def parse_query(arguments: Arguments) -> Query:
         raise bad("the parameter run is missing; /runs lists the names of runs")
     start, end = _seconds(arguments, "start"), _seconds(arguments, "end")
     if start is not None and end is not None and start >= end:
-        raise bad(f"start={start:g} is not before end={end:g}")
+        raise bad(f"start={start:.12g} is not before end={end:.12g}")
     if end == 0:
         raise bad("end must be larger than 0")
     module = arguments.get("module")
@@ -113,7 +122,7 @@ def parse_page(arguments: Arguments) -> PageQuery:
     """
     sort = arguments.get("sort", DEFAULT_SORT)
     if sort.removeprefix("-") not in SORT_COLUMNS:
-        raise bad(f"sort={sort!r} is not a column; the columns are {', '.join(SORT_COLUMNS)}")
+        raise bad(f"sort={_echo(sort)} is not a column; the columns are {', '.join(SORT_COLUMNS)}")
     return PageQuery(
         arguments.get("search", ""),
         sort,
@@ -136,9 +145,14 @@ def parse_lanes(arguments: Arguments) -> LaneQuery:
     )
 
 
+def _echo(text: str) -> str:
+    """A value as errors repeat it."""
+    return repr(text if len(text) <= _ECHOED else f"{text[: _ECHOED - 1]}…")
+
+
 def _choice(name: str, value: str, choices: tuple[str, ...]) -> str:
     if value not in choices:
-        raise bad(f"{name}={value!r} is not one of {', '.join(choices)}")
+        raise bad(f"{name}={_echo(value)} is not one of {', '.join(choices)}")
     return value
 
 
@@ -146,12 +160,11 @@ def _seconds(arguments: Arguments, name: str) -> float | None:
     text = arguments.get(name)
     if text is None:
         return None
-    try:
-        value = float(text)
-    except ValueError:
-        value = math.nan
-    if not math.isfinite(value) or value < 0:
-        raise bad(f"{name}={text!r} is not a number of seconds from 0 on")
+    if not _DECIMAL.fullmatch(text):
+        raise bad(f"{name}={_echo(text)} is not a number of seconds from 0 on")
+    value = float(text)
+    if value > MAX_SECONDS:
+        raise bad(f"{name}={_echo(text)} is out of range; the largest is {MAX_SECONDS:.0f} seconds")
     return value
 
 
@@ -162,9 +175,9 @@ def _integer(
     if text is None:
         return default
     bounds = f"from {lowest} on" if highest is None else f"from {lowest} to {highest}"
-    value = int(text) if text.isascii() and text.isdecimal() and len(text) < 16 else None
+    value = min(int(text), _HUGE) if _WHOLE.fullmatch(text) else None
     if value is None or value < lowest or (highest is not None and value > highest):
-        raise bad(f"{name}={text!r} is not a whole number {bounds}")
+        raise bad(f"{name}={_echo(text)} is not a whole number {bounds}")
     return value
 
 

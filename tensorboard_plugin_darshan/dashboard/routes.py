@@ -35,6 +35,7 @@ from tensorboard_plugin_darshan.dashboard.run import Run
 from tensorboard_plugin_darshan.dashboard.traces import TraceStore
 
 _DAY_SECONDS: Final = 24 * 3600
+_METHODS: Final = ("GET", "HEAD")
 
 Request = Any
 Response = Any
@@ -223,7 +224,14 @@ def _application(method: Callable[[Request], Response]) -> Any:
     """A WSGI application of a method; TensorBoard turns the errors it raises into answers."""
 
     def application(environ: Any, start_response: Any) -> Any:
-        response = method(werkzeug.Request(environ))
+        request = werkzeug.Request(environ)
+        if request.method not in _METHODS:
+            response = http_util.Respond(
+                request, "only GET and HEAD are answered here", "text/plain", 405
+            )
+            response.headers["Allow"] = ", ".join(_METHODS)
+        else:
+            response = method(request)
         return response(environ, start_response)
 
     return application

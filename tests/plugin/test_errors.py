@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.dashboard import Dashboard
+from tests.support.dashboard import PREFIX, Dashboard
 from tests.support.recordings import Recorder, Use, write_recording
 
 RUN_ROUTES = ("overview", "timeline", "file_bandwidth", "access_sizes", "files")
@@ -42,6 +42,13 @@ def test_unknown_run_is_404_and_is_named(dashboard: Dashboard, route: str, run: 
         ({"run": "a", "end": "inf"}, "end"),
         ({"run": "a", "end": "1e999"}, "end"),
         ({"run": "a", "end": "0"}, "end"),
+        ({"run": "a", "end": "1e308"}, "out of range"),
+        ({"run": "a", "start": "1_0"}, "start"),
+        ({"run": "a", "start": " 1"}, "start"),
+        ({"run": "a", "start": "+1"}, "start"),
+        ({"run": "a", "start": "١"}, "start"),
+        ({"run": "a", "start": "1e"}, "start"),
+        ({"run": "a", "start": "0x1"}, "start"),
         ({"run": "a", "start": "2", "end": "2"}, "start"),
         ({"run": "a", "start": "3", "end": "2"}, "start"),
         ({"run": "a", "module": "posix"}, "module"),
@@ -75,12 +82,46 @@ def test_unknown_theme_is_400(dashboard: Dashboard, route: str) -> None:
         ({"limit": "²"}, "limit"),
         ({"offset": "-1"}, "offset"),
         ({"offset": "9" * 5000}, "offset"),
+        ({"offset": "١"}, "offset"),
+        ({"offset": "1_0"}, "offset"),
     ],
 )
 def test_impossible_page_is_400(dashboard: Dashboard, arguments: dict[str, str], word: str) -> None:
     status, text = dashboard.error("files", run="a", **arguments)
     assert status == 400
     assert word in text
+
+
+@pytest.mark.parametrize(
+    "arguments", [{"sort": "x" * 5000}, {"limit": "7" * 5000}, {"start": "y" * 5000}]
+)
+def test_errors_repeat_only_the_begin_of_a_long_value(
+    dashboard: Dashboard, arguments: dict[str, str]
+) -> None:
+    status, text = dashboard.error("files", run="a", **arguments)
+    assert status == 400
+    assert len(text) < 500
+
+
+@pytest.mark.parametrize("offset", ["1000", "9" * 15, "9" * 30, "9" * 300])
+def test_page_beyond_the_last_row_is_empty(dashboard: Dashboard, offset: str) -> None:
+    answer = dashboard.get("files", run="a", offset=offset)
+    assert (answer["total"], answer["rows"]) == (1, [])
+
+
+@pytest.mark.parametrize(("text", "end"), [("1", 1.0), ("0.5", 0.5), ("5e-1", 0.5), ("1.", 1.0)])
+def test_plain_forms_of_numbers_are_taken(dashboard: Dashboard, text: str, end: float) -> None:
+    assert dashboard.get("overview", run="a", end=text)["range"]["end"] == end
+
+
+@pytest.mark.parametrize("route", ["runs", "overview?run=a", "index.js", "plotly.min.js"])
+def test_only_get_and_head_are_answered(dashboard: Dashboard, route: str) -> None:
+    assert dashboard.client.head(f"{PREFIX}/{route}").status_code == 200
+    for method in ("post", "put", "delete", "patch"):
+        response = getattr(dashboard.client, method)(f"{PREFIX}/{route}")
+        assert response.status_code == 405
+        assert response.headers["Allow"] == "GET, HEAD"
+        assert "GET and HEAD" in response.get_data(as_text=True)
 
 
 @pytest.mark.parametrize("route", RUN_ROUTES)
