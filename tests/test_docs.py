@@ -144,7 +144,7 @@ def test_every_view_is_in_readme_in_both_themes() -> None:
     names = {
         script["image_name"](view, theme) for view in script["VIEWS"] for theme in script["THEMES"]
     }
-    assert len(names) == 8
+    assert len(names) == 10
     for name in names:
         assert f'"docs/images/{name}"' in readme, name
     assert {path.name for path in (ROOT / "docs" / "images").iterdir()} == names

@@ -7,7 +7,7 @@ Each rule is a small function of `Facts`; `insights_thresholds.py` has all limit
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Final
 
 from tensorboard_plugin_darshan.dashboard import (
@@ -50,6 +50,8 @@ def insights(selection: Selection) -> Insights:
     facts = Facts(selection)
     judged = verdict(facts)
     found = [finding for rule in RULES if (finding := rule(facts)) is not None]
+    if judged.grade == "moderate" and judged.state == "maybe":
+        found = [_lower(finding) for finding in found]
     found.sort(key=lambda finding: SEVERITIES.index(finding.severity))
     helps = judged.for_files or judged.state == "unknown"
     return Insights(
@@ -57,6 +59,13 @@ def insights(selection: Selection) -> Insights:
         tuple(finding for finding in found if helps or finding.about != "input"),
         tuple(finding for finding in found if not helps and finding.about == "input"),
     )
+
+
+def _lower(finding: Finding) -> Finding:
+    """The finding when files may hold the training up by a few percent at most."""
+    if finding.about != "input" or finding.severity not in ("high", "medium"):
+        return finding
+    return replace(finding, severity="low")
 
 
 def verdict_line(selection: Selection) -> dict[str, Any]:

@@ -172,6 +172,9 @@ def slower_later(facts: Facts) -> Finding | None:
     if not len(per.paths) or len(np.unique(per.epochs)) < 2:
         return None
     newest = per.epochs.max()
+    earlier = [facts.in_flight_of(int(epoch)) for epoch in np.unique(per.epochs)[:-1]]
+    if facts.in_flight_of(int(newest)) > limit("slower_crowd") * min(earlier):
+        return None
     pace: dict[str, float] = {}
     for path, moved, taken in _rows(per, per.epochs < newest):
         pace[path] = min(pace.get(path, np.inf), taken / moved)

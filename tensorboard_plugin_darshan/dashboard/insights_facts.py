@@ -224,6 +224,18 @@ class Facts:
             return PerEpoch(np.zeros(0, object), empty, empty, empty)
         return PerEpoch(*(np.concatenate(column) for column in zip(*parts, strict=True)))
 
+    def in_flight_of(self, epoch: int) -> float:
+        """Mean number of calls in flight in an epoch of training while any was."""
+        busy = in_calls = 0.0
+        for recording, mask in self.training_windows():
+            rows = mask & (recording.windows.epoch == epoch)
+            for name in self.selection.base:
+                module = recording.windows.modules.get(name)
+                if module is not None:
+                    busy += float(module.bin_sums[rows, _BUSY].sum())
+                    in_calls += float(module.bin_sums[rows, _IN_CALLS].sum())
+        return in_calls / busy if busy else 0.0
+
     @cached_property
     def job(self) -> Mapping[str, Any]:
         """The first job description."""

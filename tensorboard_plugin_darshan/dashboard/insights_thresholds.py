@@ -63,6 +63,7 @@ _ALL: Final = (
     Threshold("mount_share", 0.10, "share", _OURS),
     Threshold("slower_factor", 2.0, "times", _OURS),
     Threshold("slower_seconds", 0.2, "seconds", _OURS),
+    Threshold("slower_crowd", 1.5, "times", "chosen here: more calls at once are slower each"),
     Threshold("imbalance", 0.30, "share", _DRISHTI),
     Threshold("imbalance_bytes", 1024**2, "bytes", _OURS),
     Threshold("shard_share", 0.90, "share", "chosen here: ranks share nearly all their files"),

@@ -151,6 +151,17 @@ def test_same_file_slower_later(tape, tmp_path):
     assert rules.cold_epoch(facts) is None
 
 
+def test_not_slower_later_when_more_read_at_once(tape, tmp_path):
+    slow = SlowFiles(tape, tmp_path, BLOCK, lambda readers: 0.01)
+    paths = [slow.create(str(i)) for i in range(6)]
+    for path in paths:
+        slow.read(path, 6)
+    tape.cut(epoch=0)
+    together([lambda path=path: slow.read(path, 6) for path in paths])
+    tape.cut(epoch=1)
+    assert rules.slower_later(facts_of(tape)) is None
+
+
 def test_validation_reads_more(tape, tmp_path):
     with tape.muted():
         small, large = write_files(tmp_path, [1 << 20, 3 << 20])

@@ -133,6 +133,18 @@ def test_estimate_between_is_only_perhaps(tape, tmp_path):
     assert 0.2 < found.share < 0.8
 
 
+def test_findings_matter_little_when_little_can_be_won(tape, tmp_path):
+    slow = SlowFiles(tape, tmp_path / "slow", BLOCK, lambda readers: 0.01)
+    slow.read(slow.create("a"), 10)
+    tiny_files(tape, tmp_path)
+    time.sleep(1.0)
+    tape.cut()
+    found = judge(run_of(tape.recording()))
+    assert (found.verdict.state, found.verdict.grade) == ("maybe", "moderate")
+    assert {one.severity for one in found.findings if one.about == "input"} <= {"low", "info"}
+    assert "tiny-files" in codes(found)
+
+
 def test_no_verdict_when_most_was_not_seen(tape, tmp_path):
     tiny_files(tape, tmp_path)
     time.sleep(0.7)
