@@ -20,7 +20,7 @@ from tensorboard_plugin_darshan import payload
 
 MAX_BYTES: Final = 512 * 1024**2
 
-_FORMAT: Final = 1
+_FORMAT: Final = 2
 """Raised when what is read of a log changes without a new version of the package."""
 _SUFFIX: Final = ".log"
 

@@ -26,6 +26,9 @@ _HEATMAPS: Final = {
 }
 _SHOWN_OTHERWISE: Final = ("LUSTRE", "HEATMAP", *log_records.TRACES)
 
+_CLOCK_STEP: Final = 0.01
+"""Seconds below zero that a clock which is set back a little makes."""
+
 Meta = dict[str, Any]
 
 
@@ -95,7 +98,8 @@ class LogReading:
         records = self.log.records(name)
         self.records[name] = records
         kinds = ("read_seconds", "write_seconds", "metadata_seconds")
-        if any((log_window.quantity(name, kind, records) < 0).any() for kind in kinds):
+        times = [log_window.quantity(name, kind, records) for kind in kinds]
+        if any(((seconds < -_CLOCK_STEP) & (seconds != -1.0)).any() for seconds in times):
             self.notes.append(
                 f"The log holds negative times for {name}, so that its times and bandwidths mean "
                 "little."

@@ -76,8 +76,9 @@ def _counters(selection: Selection, name: str) -> dict[str, int]:
 
 def _known(totals: Mapping[str, Any]) -> dict[str, Any]:
     """Totals with None for what Darshan says that it did not count (-1 a record)."""
+    uncounted = -totals["files"]
     return {
-        name: None if isinstance(value, int) and value < 0 else value
+        name: None if value < 0 and (isinstance(value, int) or value == uncounted) else value
         for name, value in totals.items()
     }
 
