@@ -50,10 +50,8 @@ def test_a_wait_that_goes_on_is_split_between_windows(clock):
 
 def test_windows_carry_the_wait(tmp_path, source):
     monitor = create(tmp_path, source)
-    with monitor:
-        with monitor.phase("train", 0):
-            with monitor.wait():
-                source.recorder.count(read=1)
+    with monitor, monitor.phase("train", 0), monitor.wait():
+        source.recorder.count(read=1)
     waited = [w.wait_seconds for w in events.windows(tmp_path)]
     assert sum(waited) > 0
 
