@@ -9,10 +9,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tensorboard_plugin_darshan import DarshanMonitor
+from tensorboard_plugin_darshan import DarshanMonitor, metadata, segments, summary
+from tensorboard_plugin_darshan.segments import Segments
 from tests.support import figures
 from tests.support.dashboard import Dashboard
-from tests.support.recordings import Recorder, Use, write_recording
+from tests.support.recordings import BEGIN, Recorder, RecordingFile, Use, job, write_recording
 
 FILES = 620
 
@@ -117,3 +118,44 @@ def test_table_of_the_whole_run_lists_every_file(dashboard: Dashboard, data: Pat
     assert all(reads[f"{data}/file{i:04d} <b>"] == 2 for i in range(1, FILES))
     written = next(row for row in answer["rows"] if row["path"] == f"{data}/out")
     assert written["bytes_written"] == 33
+
+
+def test_lanes_follow_a_recording_and_tell_of_damage(tmp_path: Path) -> None:
+    file = RecordingFile(tmp_path / "a")
+    file.job(job())
+    recorder = Recorder()
+    ids = np.array([Use("/a").record_id], np.uint64)
+
+    def write(sequence: int, n: int, tag: int) -> None:
+        file.windows([recorder.window({"POSIX": [Use("/a", reads=n)]})])
+        start = np.arange(n) * 1000 + sequence * 10**9
+        zeros = np.zeros(n, np.int64)
+        made = Segments(
+            *(sequence, ids, np.array([[1, 2]], np.uint64), zeros, zeros, zeros, zeros + 10),
+            *(start, start + 500, zeros, 2),
+        )
+        data = segments.encode(made)
+        pb = summary.segments_pb(metadata.segments_tag(tag), data)
+        file.summary(pb, sequence, BEGIN + sequence + 1)
+
+    write(0, 3, 0)
+    dashboard = Dashboard(tmp_path)
+    assert dashboard.get("lanes", run="a")["segments"]["recorded"] == 3
+    for sequence, tag in ((1, 0), (2, 1)):
+        write(sequence, 4, tag)
+    dashboard.reload()
+    answer = dashboard.get("lanes", run="a")
+    assert answer["segments"] == {
+        "recorded": 11,
+        "dropped": 6,
+        "shown": 11,
+        "bars": 11,
+        "merged": False,
+    }
+    assert any("6 of 17" in note for note in answer["notes"])
+    assert "/a<br>" in answer["figure"]["data"][0]["hovertext"][0]
+    file.summary(summary.segments_pb(metadata.segments_tag(1), b"x"), 3, BEGIN + 4)
+    dashboard.reload()
+    answer = dashboard.get("lanes", run="a")
+    assert answer["segments"]["recorded"] == 11
+    assert any("not a payload" in note for note in answer["notes"])
