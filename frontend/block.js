@@ -19,9 +19,17 @@ import {h, morph} from './dom.js';
  * @property {() => Record<string, string | number>} [parameters] besides the common ones
  * @property {(body: HTMLElement, answer: T, query: Query) => Promise<void> | void} draw
  * @property {(answer: T) => boolean} isEmpty
+ * @property {(answer: T) => HTMLElement | null} [emptyNote] what stands below an emptiness
  */
 
-/** @typedef {{title: string, text: string, action: string, run: () => void}} Message */
+/**
+ * @typedef {object} Message
+ * @property {string} title
+ * @property {string} text
+ * @property {HTMLElement | null} [below]
+ * @property {string} action
+ * @property {() => void} run
+ */
 
 /**
  * What an answer without data says, and the way out of it.
@@ -159,8 +167,10 @@ export class AnswerBlock {
     this.#drawn = subject;
     this.#failure = '';
     this.#notes = isEmpty ? answer.notes.slice(1) : answer.notes; // the first is the message
-    if (isEmpty) this.#setState('empty', emptyMessage(answer, query, this.app));
-    else this.#setState('ready');
+    if (isEmpty) {
+      const below = this.spec.emptyNote?.(answer);
+      this.#setState('empty', {...emptyMessage(answer, query, this.app), below});
+    } else this.#setState('ready');
   }
 
   /**
@@ -189,6 +199,7 @@ export class AnswerBlock {
       this.#place,
       message && h('h3', {}, message.title),
       message && h('p', {}, message.text),
+      message?.below,
       message && h('button', {type: 'button'}, message.action)
     );
   }

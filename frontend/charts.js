@@ -51,6 +51,7 @@ export async function drawFigure(plotly, element, figure, {revision, ownReset = 
     {...layout, legend, modebar, autosize: true, uirevision: revision},
     {
       displaylogo: false,
+      showTips: false, // its notifier about double clicks covers the buttons
       doubleClick: ownReset ? false : 'reset',
       modeBarButtons: [ownReset ? BUTTONS : [...BUTTONS, 'resetScale2d']],
       toImageButtonOptions: {filename: 'darshan', scale: 2},

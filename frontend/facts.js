@@ -1,6 +1,6 @@
 /** Tables that the server describes whole: titles, units and rows. */
 
-import {UNKNOWN, formatBytes, formatCount, formatDuration, formatExact} from './format.js';
+import {UNKNOWN, formatBytes, formatCount, formatDuration, formatExact, showHidden} from './format.js';
 import {buildTable} from './table.js';
 
 /** @typedef {import('./types.js').FactTable} FactTable */
@@ -17,7 +17,7 @@ const MAX_ROWS = 200;
  */
 export function formatFact(value, unit) {
   if (value === null || value === undefined) return UNKNOWN;
-  if (typeof value === 'string') return value;
+  if (typeof value === 'string') return showHidden(value);
   if (unit === 'bytes') return formatBytes(value);
   return unit === 'seconds' ? formatDuration(value) : formatCount(value);
 }

@@ -7,8 +7,10 @@ import {
   formatBytes,
   formatCount,
   formatDuration,
+  formatAllBytes,
   formatExact,
   shortenPath,
+  showHidden,
 } from './format.js';
 import {buildTable, nextSort} from './table.js';
 
@@ -39,10 +41,11 @@ export function createHistogram(app) {
 
 /** @param {FileRow} row */
 function buildPath({path, folded}) {
+  const shown = showHidden(path);
   return h(
     'span',
     {class: 'path'},
-    h('span', {class: 'mono', title: path}, shortenPath(path)),
+    h('span', {class: 'mono', title: shown}, shortenPath(shown)),
     folded &&
       h(
         'span',
@@ -59,7 +62,7 @@ function buildPath({path, folded}) {
         class: 'icon-button copy',
         'data-copy': path,
         title: 'Copy the path',
-        'aria-label': `Copy ${path}`,
+        'aria-label': `Copy ${shown}`,
       },
       icon('copy')
     )
@@ -80,7 +83,9 @@ function numberColumn(title, field, format, hint) {
     number: true,
     cell: (/** @type {FileRow} */ row) => format(/** @type {number | null} */ (row[field])),
     full: (/** @type {FileRow} */ row) =>
-      format === formatBytes ? `${formatExact(/** @type {number} */ (row[field]))} bytes` : null,
+      format === formatBytes
+        ? formatAllBytes(/** @type {number | null} */ (row[field]))
+        : null,
   };
 }
 

@@ -9,6 +9,13 @@ export const UNKNOWN = '–';
 /** Between a number and its unit; keeps them on one line. */
 const GAP = '\u00a0';
 
+/** Control characters, those that set the direction of text, and half characters. */
+const HIDDEN =
+  /[\u0000-\u001f\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g;
+
+/** @type {Record<string, string>} */
+const SHORT_ESCAPES = {'\n': '\\n', '\r': '\\r', '\t': '\\t'};
+
 const BYTE_UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB', 'EiB'];
 const COUNT_UNITS = ['', 'k', 'M', 'G', 'T', 'P', 'E'];
 
@@ -160,4 +167,25 @@ export function formatDate(seconds) {
   return new Intl.DateTimeFormat('en-GB', {dateStyle: 'medium', timeStyle: 'short'}).format(
     seconds * 1000
   );
+}
+
+/**
+ * All bytes of a size, e.g. `1 536 bytes`.
+ * @param {number | null | undefined} bytes
+ * @returns {string | null} null where it is not known
+ */
+export function formatAllBytes(bytes) {
+  return isKnown(bytes) ? `${formatExact(bytes)}${GAP}bytes` : null;
+}
+
+/**
+ * A file's name with what nobody sees, or what turns text around, as escapes: `\\n`, `\\u202e`.
+ * @param {string} name
+ * @returns {string}
+ */
+export function showHidden(name) {
+  return name.replace(HIDDEN, (character) => {
+    const code = character.charCodeAt(0);
+    return SHORT_ESCAPES[character] ?? `\\u${code.toString(16).padStart(4, '0')}`;
+  });
 }

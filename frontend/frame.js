@@ -10,6 +10,9 @@ import {UNKNOWN, formatClock, formatDate, formatDuration} from './format.js';
 
 const NOTES_UNFOLDED = 2;
 
+const LIVE = 'Asks for new data every 5 seconds while this tab is shown';
+const LIVE_ENDED = `This run has ended, so that nothing new comes of it. ${LIVE}: new runs show up.`;
+
 const SNIPPET = `pip install tensorboard-plugin-darshan
 
 from tensorboard_plugin_darshan import DarshanCallback
@@ -101,7 +104,7 @@ function createButtons(app, openHelp) {
       role: 'switch',
       class: 'switch',
       'aria-keyshortcuts': 'l',
-      title: 'Asks for new data every 5 seconds while this tab is shown',
+      title: LIVE,
       onclick: () => app.update({live: !app.state().live}),
     },
     'Live, every 5 s'
@@ -166,6 +169,10 @@ export function createBar(app, openHelp) {
     module.show(state, run);
     chip.show(state, run);
     live.setAttribute('aria-checked', String(state.live));
+    const hasEnded = run !== undefined && !run.live;
+    live.textContent = hasEnded ? 'Live, run ended' : 'Live, every 5 s';
+    live.classList.toggle('ended', hasEnded);
+    live.title = hasEnded ? LIVE_ENDED : LIVE;
   }
   return {element, show};
 }

@@ -6,7 +6,7 @@ import {h} from './dom.js';
 import {createBar, createNotes, createPageMessage} from './frame.js';
 import {createHelp} from './help.js';
 import * as host from './host.js';
-import {VIEWS} from './state.js';
+import {VIEWS, dropUnknownModule} from './state.js';
 import {moveTimeline} from './timeline.js';
 import {createTabs, createViews} from './views.js';
 
@@ -147,6 +147,7 @@ class Tab {
   #show() {
     const runs = this.#answer?.runs ?? [];
     if (!this.#state.run && runs.length) this.#state = {...this.#state, run: runs[0].name};
+    this.#state = dropUnknownModule(this.#state, runs);
     if (host.isShown()) host.writeState(this.#state);
     const message = this.#pageMessage();
     this.#bar.show(this.#state, runs, this.run());

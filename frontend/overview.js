@@ -4,6 +4,7 @@ import {AnswerBlock, definitionList} from './block.js';
 import {h, morph} from './dom.js';
 import {
   UNKNOWN,
+  formatAllBytes,
   formatBandwidth,
   formatBytes,
   formatClock,
@@ -11,6 +12,7 @@ import {
   formatDate,
   formatDuration,
   formatShare,
+  showHidden,
 } from './format.js';
 import {buildVerdictLine} from './insights.js';
 import {buildSparkline} from './sparkline.js';
@@ -37,6 +39,12 @@ function buildCard(card) {
 }
 
 /** @param {Phase} phase */
+function phaseHint({inside}) {
+  const others = inside.length ? ` (all of it, ${inside.join(' and ')} included)` : '';
+  return `Show only this stretch of time${others}, in all views`;
+}
+
+/** @param {Phase} phase */
 function phaseKey({phase, epoch, start}) {
   return `${phase}/${epoch}/${start}`;
 }
@@ -58,16 +66,26 @@ function buildPhases({phases, duration_seconds: span}) {
               class: 'link',
               'data-start': phase.start,
               'data-end': phase.end,
-              title: 'Show only this stretch of time, in all views',
+              title: phaseHint(phase),
             },
-            phase.phase || 'outside phases'
+            [phase.phase || 'outside phases', phase.which].filter(Boolean).join(', ')
           ),
       },
       {title: 'Epoch', cell: ({epoch}) => (epoch < 0 ? UNKNOWN : String(epoch + 1)), number: true},
       {title: 'Begin', cell: ({start}) => formatClock(start, span), number: true},
       {title: 'Duration', cell: (phase) => formatDuration(phase.duration_seconds), number: true},
-      {title: 'Read', cell: (phase) => formatBytes(phase.bytes_read), number: true},
-      {title: 'Written', cell: (phase) => formatBytes(phase.bytes_written), number: true},
+      {
+        title: 'Read',
+        cell: (phase) => formatBytes(phase.bytes_read),
+        full: (phase) => formatAllBytes(phase.bytes_read),
+        number: true,
+      },
+      {
+        title: 'Written',
+        cell: (phase) => formatBytes(phase.bytes_written),
+        full: (phase) => formatAllBytes(phase.bytes_written),
+        number: true,
+      },
       {title: 'Read rate', cell: (phase) => formatBandwidth(phase.read_bandwidth), number: true},
       {title: 'Write rate', cell: (phase) => formatBandwidth(phase.write_bandwidth), number: true},
       {title: 'Opens', cell: (phase) => formatCount(phase.opens), number: true},
@@ -89,8 +107,18 @@ function buildModules(modules) {
       {title: 'Opens', cell: ([, totals]) => formatCount(totals.opens), number: true},
       {title: 'Reads', cell: ([, totals]) => formatCount(totals.reads), number: true},
       {title: 'Writes', cell: ([, totals]) => formatCount(totals.writes), number: true},
-      {title: 'Read', cell: ([, totals]) => formatBytes(totals.bytes_read), number: true},
-      {title: 'Written', cell: ([, totals]) => formatBytes(totals.bytes_written), number: true},
+      {
+        title: 'Read',
+        cell: ([, totals]) => formatBytes(totals.bytes_read),
+        full: ([, totals]) => formatAllBytes(totals.bytes_read),
+        number: true,
+      },
+      {
+        title: 'Written',
+        cell: ([, totals]) => formatBytes(totals.bytes_written),
+        full: ([, totals]) => formatAllBytes(totals.bytes_written),
+        number: true,
+      },
       {title: 'Reading', cell: ([, totals]) => formatDuration(totals.read_seconds), number: true},
       {title: 'Writing', cell: ([, totals]) => formatDuration(totals.write_seconds), number: true},
       {
@@ -100,6 +128,23 @@ function buildModules(modules) {
       },
     ],
   });
+}
+
+/**
+ * What a recording leaves out.
+ * @param {OverviewAnswer['job']} job
+ * @returns {HTMLElement | null}
+ */
+function buildExclusions(job) {
+  const exclusions = /** @type {unknown} */ (job.exclusions);
+  if (!Array.isArray(exclusions) || !exclusions.length) return null;
+  return h(
+    'p',
+    {},
+    'Not counted: files below ',
+    h('span', {class: 'mono'}, showHidden(exclusions.join(' '))),
+    '. DarshanCallback(log_dir, exclude=[…]) changes this.'
+  );
 }
 
 /**
@@ -136,7 +181,6 @@ function buildWho({job, kind, processes, recordings, run}) {
     ['recorded by', job.package_version && `tensorboard-plugin-darshan ${job.package_version}`],
     ['command', Array.isArray(job.command) ? job.command.join(' ') : job.command],
   ];
-  const exclusions = /** @type {unknown} */ (job.exclusions);
   return h(
     'footer',
     {class: 'who', 'aria-label': `Who recorded ${run}`},
@@ -147,15 +191,7 @@ function buildWho({job, kind, processes, recordings, run}) {
         .filter(([, value]) => value)
         .map(([name, value]) => h('div', {}, h('dt', {}, name), h('dd', {}, String(value))))
     ),
-    Array.isArray(exclusions) &&
-      exclusions.length > 0 &&
-      h(
-        'p',
-        {},
-        'Not counted: files below ',
-        h('span', {class: 'mono'}, exclusions.join(' ')),
-        '. DarshanCallback(log_dir, exclude=[…]) changes this.'
-      )
+    buildExclusions(job)
   );
 }
 
@@ -167,6 +203,7 @@ export function createOverview(app) {
     route: 'overview',
     isEmpty: (/** @type {OverviewAnswer} */ answer) =>
       !answer.range || !Object.keys(answer.modules).length,
+    emptyNote: ({job}) => buildExclusions(job),
     draw(body, answer) {
       const sentences = [
         ...answer.cards.map((card) => card.definition && `${card.title}: ${card.definition}`),

@@ -102,6 +102,18 @@ export function formatHash(hash, state) {
 }
 
 /**
+ * A state without a module that no run has.
+ * @param {State} state
+ * @param {{modules: string[]}[]} runs
+ * @returns {State} `state` itself when there is nothing to change
+ */
+export function dropUnknownModule(state, runs) {
+  const isKnown =
+    !state.module || !runs.length || runs.some(({modules}) => modules.includes(state.module));
+  return isKnown ? state : {...state, module: DEFAULT_STATE.module};
+}
+
+/**
  * Which of TensorBoard's tabs an address shows; empty when it does not say.
  * @param {string} hash
  * @returns {string}

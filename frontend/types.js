@@ -77,6 +77,8 @@
  * @typedef {object} Phase
  * @property {string} phase
  * @property {number} epoch from 0, -1 for none
+ * @property {string} which recording or training it is of, empty for the first
+ * @property {string[]} inside other phases between its start and end
  * @property {number} start
  * @property {number} end
  * @property {number} duration_seconds
@@ -123,6 +125,7 @@
  * @property {number} [processes] of a log
  * @property {FactTable[]} [tables] of a log
  * @property {number} duration_seconds
+ * @property {number} counted_seconds
  * @property {Record<string, ModuleTotals>} modules
  * @property {number | null} busy_seconds
  * @property {Card[]} cards

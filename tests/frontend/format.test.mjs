@@ -132,3 +132,16 @@ test('shortenPath never gives more than fits', () => {
     }
   }
 });
+
+test('formatAllBytes gives every digit', () => {
+  assert.equal(plain(format.formatAllBytes(1536)), '1 536 bytes');
+  assert.equal(format.formatAllBytes(null), null);
+});
+
+test('showHidden makes control and direction characters visible', () => {
+  assert.equal(format.showHidden('/a/\u202egpj.exe'), '/a/\\u202egpj.exe');
+  assert.equal(format.showHidden('a\nb\tc\u0007\u200b\ud800'), 'a\\nb\\tc\\u0007\\u200b\\ud800');
+  for (const name of ['/data/ü/日本/ש.jpg', 'emoji 😀.png', 'a b']) {
+    assert.equal(format.showHidden(name), name);
+  }
+});

@@ -5,6 +5,7 @@ import {
   DEFAULT_STATE,
   activePlugin,
   cutStretch,
+  dropUnknownModule,
   formatHash,
   moveStretch,
   parseHash,
@@ -31,6 +32,8 @@ test('parseHash reads every key', () => {
     search: 'img',
     sort: 'path',
     offset: 50,
+    lanes: '',
+    lane: '',
     by: 'rank',
   });
 });
@@ -107,4 +110,15 @@ test('moveStretch keeps the width at the ends of the run', () => {
   assert.deepEqual(moveStretch({start: 85, end: 95}, 100, 'later'), {start: 90, end: 100});
   assert.deepEqual(moveStretch({start: 4, end: 24}, 100, 'earlier'), {start: 0, end: 20});
   assert.deepEqual(moveStretch({start: 0, end: 20}, 100, 'out'), {start: 0, end: 40});
+});
+
+test('dropUnknownModule falls back to all modules', () => {
+  const runs = [{modules: ['POSIX', 'STDIO']}, {modules: ['MPI-IO']}];
+  const state = (module) => ({...DEFAULT_STATE, module});
+  assert.equal(dropUnknownModule(state('NONSENSE'), runs).module, '');
+  for (const module of ['', 'STDIO', 'MPI-IO']) {
+    const before = state(module);
+    assert.equal(dropUnknownModule(before, runs), before);
+  }
+  assert.equal(dropUnknownModule(state('STDIO'), []).module, 'STDIO');
 });
