@@ -78,7 +78,10 @@ def timeline(selection: Selection, theme: str) -> Answer:
     line = timeline_lib.timeline(selection)
     figure = figures.empty_figure()
     notes = []
-    if line is not None and selection.range is not None:
+    has_records = not set(selection.modules).isdisjoint(selection.run.modules)
+    if line is not None and not has_records:
+        notes.append(f"No calls{_of_module(selection)} in this run.")
+    elif line is not None and selection.range is not None:
         look = THEMES[theme]
         stretches = phases.stretches(selection)
         figure = timeline_figure.timeline_figure(
@@ -91,7 +94,7 @@ def timeline(selection: Selection, theme: str) -> Answer:
     return {
         **head(selection, [*_source_notes(selection), *notes]),
         "figure": figure,
-        "rank_figure": _ranks(selection, theme),
+        "rank_figure": _ranks(selection, theme) if has_records else figures.empty_figure(),
         "bin_seconds": line.bin_seconds if line else None,
         "bins": len(line.edges) - 1 if line else 0,
         "definitions": list(_TIMELINE_DEFINITIONS),

@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 from typing import Final
 
 UNKNOWN: Final = "–"
 """What stands where a number is not known."""
+
+_HIDDEN: Final = re.compile(
+    "[\\x00-\\x1f\\x7f-\\x9f\\u061c\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff\\ud800-\\udfff]"
+)
+_SHORT_ESCAPES: Final = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
 
 _BYTES: Final = ("B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
 _COUNTS: Final = ("", "k", "M", "G", "T", "P", "E")
@@ -86,8 +92,20 @@ def plural(n: int, one: str, many: str) -> str:
     return f"{count(n)} {one if n == 1 else many}"
 
 
+def visible(name: str) -> str:
+    r"""A file's name with control characters, those that set the direction of text, and bytes that
+    are no text as escapes, e.g. `\n`, `\u202e`.
+    """
+    return _HIDDEN.sub(lambda found: _escape(found.group()), name)
+
+
+def _escape(character: str) -> str:
+    return _SHORT_ESCAPES.get(character, f"\\u{ord(character):04x}")
+
+
 def shorten(path: str, length: int = 60) -> str:
-    """A path of at most `length` characters that keeps both ends."""
+    """A path of at most `length` characters that keeps both ends, hidden characters shown."""
+    path = visible(path)
     if len(path) <= length:
         return path
     tail = min(max(len(path) - path.rfind("/"), length // 3), length - 2)

@@ -64,8 +64,7 @@ def lanes_figure(
 
 
 def _one_line(text: str) -> str:
-    shown = "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)
-    return shorten(shown, _LABEL_CHARACTERS)
+    return shorten(text, _LABEL_CHARACTERS)
 
 
 def _bars(

@@ -8,6 +8,7 @@ from typing import Any, Final
 import numpy as np
 
 from tensorboard_plugin_darshan.dashboard import columns
+from tensorboard_plugin_darshan.dashboard.format import bandwidth
 from tensorboard_plugin_darshan.dashboard.log_run import LogRun
 from tensorboard_plugin_darshan.dashboard.selection import Selection
 from tensorboard_plugin_darshan.dashboard.theme import (
@@ -166,9 +167,8 @@ def _cells(grid: RankGrid, moved: Array, scale: _Scale, name: str, y: str) -> di
         "y0": (grid.ranks_per_row - 1) / 2 if name != "shared" else 0,
         "dy": grid.ranks_per_row,
         "z": typed(z, "f4") | {"shape": f"{rows}, {bins}"},
-        "customdata": typed(rate, "f4") | {"shape": f"{rows}, {bins}"},
-        "hovertemplate": f"{who}{several}, at %{{x:.3~g}} s: %{{customdata:.3~s}}B/s"
-        "<extra></extra>",
+        "text": [[bandwidth(value) for value in row] for row in rate.tolist()],
+        "hovertemplate": f"{who}{several}, at %{{x:.3~g}} s: %{{text}}<extra></extra>",
         "zmin": scale.nothing,
         "zmax": scale.high,
         "colorscale": scale.colours,

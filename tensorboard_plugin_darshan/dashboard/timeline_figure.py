@@ -237,5 +237,7 @@ def _fitting(stretch: Stretch, share: float) -> str:
     room, names = share / _CHARACTER_SHARE, [stretch.phase]
     if stretch.epoch >= 0:
         epoch = stretch.epoch + 1
-        names = [f"{stretch.phase}, epoch {epoch}", f"{stretch.phase} {epoch}", stretch.phase]
+        names = [f"{stretch.phase}, epoch {epoch}", f"epoch {epoch}", stretch.phase]
+        if stretch.phase != "train":
+            del names[1]
     return next((text for text in names if len(text) <= room), "")

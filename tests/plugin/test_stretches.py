@@ -121,3 +121,10 @@ def test_medians_that_come_from_bins_say_so(tmp_path: Path) -> None:
     texts = [note["text"] for note in answer["figure"]["layout"]["annotations"]]
     assert any("median ≈ " in text for text in texts)
     assert any("± 12 %" in text for text in answer["definitions"])
+
+
+def test_timeline_of_a_module_without_records_says_so(tmp_path: Path) -> None:
+    write_recording(tmp_path / "a", reading(2))
+    answer = Dashboard(tmp_path).get("timeline", run="a", module="STDIO")
+    assert answer["figure"]["data"] == []
+    assert answer["notes"] == ["No calls through STDIO in this run."]

@@ -85,3 +85,27 @@ def test_ratio_of_nothing_is_unknown() -> None:
     assert text.ratio(1, 0) is None
     assert text.ratio(1, 4) == 0.25
     assert text.ratio(float("inf"), 1) is None
+
+
+@pytest.mark.parametrize(
+    ("seconds", "span", "wanted"),
+    [
+        (0, 60, "00:00"),
+        (83.4, 60, "01:23"),
+        (3723, 4000, "1:02:03"),
+        (59.96, 10, "01:00.0"),
+        (83.444, 1, "01:23.44"),
+        (83.4444, 0.1, "01:23.444"),
+    ],
+)
+def test_clock_is_as_fine_as_the_span_needs(seconds: float, span: float, wanted: str) -> None:
+    assert text.clock(seconds, span) == wanted
+
+
+def test_hidden_characters_of_names_are_shown() -> None:
+    assert text.visible("/a/\u202egpj.exe") == "/a/\\u202egpj.exe"
+    assert text.visible("a\nb\tc\a\udc80") == "a\\nb\\tc\\u0007\\udc80"
+    for name in ("/data/ü/日本/ש.jpg", "emoji 😀.png", "a b"):
+        assert text.visible(name) == name
+    assert text.shorten("/a/\u202eb.jpg", 40) == "/a/\\u202eb.jpg"
+    assert len(text.shorten("\u202e" * 100, 40)) == 40
