@@ -2,7 +2,7 @@
 
 Fits with and without the callback take turns in one process, after one of each to warm up.
 
-    python benchmarks/fit.py [--pairs 10] [--only fit,jitter,workers] [--json]
+    python benchmarks/fit.py [--pairs 10] [--only fit,bytes,jitter,workers] [--json]
 """
 
 from __future__ import annotations
@@ -23,7 +23,8 @@ os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 
 from tensorboard_plugin_darshan import DarshanMonitor
 
-FIT_FILES, FIT_BYTES, EPOCHS = 4_000, 64 * 1024, 3
+FIT_FILES, FIT_BYTES, EPOCHS = 2_000, 512 * 1024, 3
+BYTES_SECONDS, BYTES_FILES = 90.0, 2_000
 TRACKED_FILES, JITTER_SECONDS, FLUSH_SECONDS = 20_000, 10.0, 0.1
 WORKERS = 2_000
 GOALS = {
@@ -50,7 +51,7 @@ def event_bytes(log_dir: Path) -> int:
 
 
 class Training:
-    """A fit that does little but read files."""
+    """A fit that does little but read files and turn their bytes into numbers."""
 
     def __init__(self, paths: list[str]) -> None:
         import keras
@@ -58,50 +59,55 @@ class Training:
 
         def load(path: Any) -> tuple[Any, Any]:
             pixels = tf.io.decode_raw(tf.io.read_file(path), tf.uint8)
-            return tf.cast(pixels[:64], tf.float32) / 255, tf.cast(pixels[0] % 2, tf.int32)
+            image = tf.reshape(tf.cast(pixels, tf.float32) / 255, (64, -1))
+            return tf.reduce_mean(image, axis=1), tf.cast(pixels[0] % 2, tf.int32)
 
         self._data = tf.data.Dataset.from_tensor_slices(paths).map(load).batch(16)
+        self._data = self._data.prefetch(2)
         self._model = keras.Sequential(
             [keras.Input((64,)), keras.layers.Dense(2, activation="softmax")]
         )
         self._model.compile("sgd", "sparse_categorical_crossentropy")
 
-    def seconds(self, log_dir: Path | None) -> tuple[float, float]:
-        """Seconds of a fit, and of all: from the callback's making to its end."""
+    def seconds(self, log_dir: Path | None) -> tuple[float, float, float]:
+        """Seconds of a fit, of all from the callback's making to its end, and of CPU in all."""
         from tensorboard_plugin_darshan import DarshanCallback
 
         gc.collect()
-        begin = time.perf_counter()
+        begin, cpu = time.perf_counter(), time.process_time()
         callbacks = [] if log_dir is None else [DarshanCallback(log_dir)]
         fitted = time.perf_counter()
         self._model.fit(self._data, epochs=EPOCHS, verbose=0, callbacks=callbacks)
         end = time.perf_counter()
         for callback in callbacks:
             callback.close()
-        return end - fitted, time.perf_counter() - begin
+        return end - fitted, time.perf_counter() - begin, time.process_time() - cpu
 
 
 def measure_fit(directory: Path, pairs: int) -> dict[str, float]:
     training = Training(write_files(directory / "data", FIT_FILES, FIT_BYTES))
     for log_dir in (directory / "warm", None):
         training.seconds(log_dir)
-    fits, wholes, plain, sizes = [], [], [], []
+    fits, wholes, cpus, plain, added = [], [], [], [], []
     for pair in range(pairs):
         log_dir = directory / f"logs{pair}"
         sides: list[Path | None] = [log_dir, None] if pair % 2 else [None, log_dir]
         taken = {side is not None: training.seconds(side) for side in sides}
-        (with_fit, with_all), (bare_fit, bare_all) = taken[True], taken[False]
+        with_fit, with_all, with_cpu = taken[True]
+        bare_fit, bare_all, bare_cpu = taken[False]
+        cpus.append(100 * (with_cpu / bare_cpu - 1))
         fits.append(100 * (with_fit / bare_fit - 1))
         wholes.append(100 * (with_all / bare_all - 1))
         plain.append(bare_fit)
-        sizes.append(event_bytes(log_dir) / with_all)
+        added.append(1e6 * (with_cpu - bare_cpu) / (EPOCHS * FIT_FILES))
     spread = statistics.stdev(fits) / len(fits) ** 0.5 if len(fits) > 1 else 0.0
     return {
         "fit_seconds": statistics.median(plain),
         "added_percent": statistics.median(fits),
         "added_percent_standard_error": spread,
+        "added_cpu_with_attach_percent": statistics.median(cpus),
         "added_with_attach_percent": statistics.median(wholes),
-        "mib_per_minute": statistics.median(sizes) * 60 / 1024**2,
+        "added_cpu_us_per_file_read": statistics.median(added),
         "kib_per_epoch": event_bytes(directory / "logs0") / EPOCHS / 1024,
         "batch_hook_us": measure_hook(directory / "hook"),
     }
@@ -123,6 +129,19 @@ def measure_hook(log_dir: Path, n: int = 50_000) -> float:
     callback.on_train_end()
     callback.close()
     return best * 1e6
+
+
+def measure_bytes(directory: Path) -> dict[str, float]:
+    """Event bytes of a loop that reads 400 files a second, at default settings."""
+    paths = write_files(directory / "some", BYTES_FILES, 1000)
+    end = time.monotonic() + BYTES_SECONDS
+    with DarshanMonitor(directory / "bytes") as monitor:
+        while time.monotonic() < end:
+            for first in range(0, BYTES_FILES, 20):
+                read_files(paths[first : first + 20])
+                monitor.step()
+                time.sleep(0.05)
+    return {"mib_per_minute": event_bytes(directory / "bytes") / 1024**2 / (BYTES_SECONDS / 60)}
 
 
 def read_files(paths: list[str], stopping: threading.Event | None = None) -> None:
@@ -232,13 +251,14 @@ def measure_workers(directory: Path) -> dict[str, float]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--pairs", type=int, default=10)
-    parser.add_argument("--only", default="fit,jitter,workers")
+    parser.add_argument("--only", default="fit,bytes,jitter,workers")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
     chosen = options.only.split(",")
     measures: dict[str, Callable[[Path], dict[str, float]]] = {
         "workers": measure_workers,
         "jitter": measure_jitter,
+        "bytes": measure_bytes,
         "fit": lambda directory: measure_fit(directory, options.pairs),
     }
     found: dict[str, float] = {}
