@@ -47,7 +47,14 @@ class Insights:
 
 def insights(selection: Selection) -> Insights:
     """Judges a stretch of a run. Input findings count only when faster files could help."""
-    facts = Facts(selection)
+    memo, key = selection.run.memo, ("insights", *selection.key)
+    known = memo.get(key)
+    if not isinstance(known, Insights):
+        known = memo[key] = _judge(Facts(selection))
+    return known
+
+
+def _judge(facts: Facts) -> Insights:
     judged = verdict(facts)
     found = [finding for rule in RULES if (finding := rule(facts)) is not None]
     if judged.grade == "moderate" and judged.state == "maybe":

@@ -212,13 +212,15 @@ class Facts:
             rows = columns.rows_of(module.files, mask)
             file = module.files["file"][rows].astype(np.int64)
             epoch = recording.windows.epoch[module.files["window"][rows]]
-            keys, owner = np.unique(np.stack([file, epoch]), axis=1, return_inverse=True)
-            owner = owner.reshape(-1)
-            n = keys.shape[1]
-            paths = np.array(recording.index.paths, object)[keys[0]] if n else np.zeros(0, object)
+            epochs, place = np.unique(epoch, return_inverse=True)
+            keys, owner = np.unique(file * len(epochs) + place, return_inverse=True)
+            n = len(keys)
+            names = recording.index.paths
+            files, place = np.divmod(keys, max(1, len(epochs)))
+            paths = np.array([names[i] for i in files.tolist()], object)
             moved = np.bincount(owner, module.files["bytes_read"][rows], minlength=n)
             seconds = np.bincount(owner, module.files["read_nanoseconds"][rows], minlength=n)
-            parts.append((paths, keys[1], moved, seconds / 1e9))
+            parts.append((paths, epochs[place], moved, seconds / 1e9))
         if not parts:
             empty = np.zeros(0)
             return PerEpoch(np.zeros(0, object), empty, empty, empty)
