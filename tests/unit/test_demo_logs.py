@@ -38,4 +38,5 @@ def test_recorded_workers_read_every_file_in_every_epoch_but_what_was_killed():
 def test_every_run_is_told_of():
     text = (DEMO_LOGS / "README.md").read_text()
     for path in DEMO_LOGS.iterdir():
-        assert path.name == "README.md" or f"`{path.name}/`" in text
+        name = f"{path.name}/" if path.is_dir() else path.name
+        assert name == "README.md" or f"`{name}`" in text
