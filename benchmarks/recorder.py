@@ -1,7 +1,8 @@
 """What recording adds to a call: bare, with the built-in source, and under a real libdarshan.
 
 Each round runs the same program in a process of its own for each of them, in turn; the table shows
-medians over rounds, of CPU time, so that another load on the machine matters less. `LIBDARSHAN` names a real libdarshan.so to compare with (non-MPI).
+medians over rounds, of CPU time, so that another load on the machine matters less.
+`LIBDARSHAN` names a real libdarshan.so to compare with (non-MPI).
 
     python benchmarks/recorder.py [--rounds 9] [--json]
 """

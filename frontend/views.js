@@ -44,8 +44,8 @@ export function createViews(app) {
   const overview = createOverview(app);
   const processes = createProcesses(app);
   const timeline = createTimeline(app);
-  const cache = createPageCache(app);
   const lanes = createLanes(app);
+  const cache = createPageCache(app);
   const heatmap = createHeatmap(app);
   const histogram = createHistogram(app);
   const files = createFiles(app);
@@ -65,10 +65,10 @@ export function createViews(app) {
       [
         timeline.toolbar,
         timeline.block.element,
-        cache.element,
-        heatmap.toolbar,
         lanes.toolbar,
         lanes.block.element,
+        cache.element,
+        heatmap.toolbar,
         heatmap.block.element,
       ]
     ),

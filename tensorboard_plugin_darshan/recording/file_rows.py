@@ -12,7 +12,6 @@ from tensorboard_plugin_darshan.recording import file_columns
 from tensorboard_plugin_darshan.recording.records import ModuleArrays
 from tensorboard_plugin_darshan.window import Int64Array, UInt64Array
 
-
 _PROCESSES: Final = file_columns.COLUMN["processes"]
 _SUMMED: Final = np.array([column != "size_bytes" for column in window.FILE_COLUMNS])
 """Mask of what adds up over processes: each counts a file once, when it first uses it."""

@@ -22,7 +22,6 @@ from tensorboard_plugin_darshan.recording.monitor import DarshanMonitor
 from tensorboard_plugin_darshan.recording.options import Source, Trace, UpdateFrequency
 from tensorboard_plugin_darshan.recording.recorder import Recorder
 
-
 _FETCHES_BETWEEN_HOOKS = keras.backend.backend() == "torch"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import platform
@@ -133,10 +134,8 @@ def memory_bytes(
         known += [int(match[1]) * 1024] if match else []
     except (OSError, ValueError):
         pass
-    try:
+    with contextlib.suppress(OSError, ValueError):
         known += [int(limit.read_text())]
-    except (OSError, ValueError):
-        pass
     return min(known, default=None)
 
 

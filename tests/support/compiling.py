@@ -25,9 +25,7 @@ def run_compiler(arguments: Sequence[str | Path], compiler: str = "cc") -> None:
 def build_archive(directory: Path, flags: Sequence[str]) -> Path:
     """The recorder without its Python part as a static library."""
     sources = sorted(
-        source
-        for source in NATIVE.glob("*.c")
-        if not source.name.startswith("module")
+        source for source in NATIVE.glob("*.c") if not source.name.startswith("module")
     )
     objects = [directory / f"{source.stem}.o" for source in sources]
 

@@ -109,7 +109,6 @@ class FakeCutter:
             process_io=np.array(self._recorder.process_io, np.int64),
         )
 
-
     def take_traced(self) -> None:
         return None
 

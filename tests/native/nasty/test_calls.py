@@ -139,3 +139,24 @@ def test_pythons_own_files(run: Run) -> None:
         assert record["STATS"] == 0 and record["MMAPS"] == -1
     """
     run(script)
+
+
+def test_calls_that_the_compiler_checks(library: Library, run: Run) -> None:
+    fortified = library("fortified.c", "-O2", "-D_FORTIFY_SOURCE=2")
+    script = """
+        fortified, path, text = load(sys.argv[1]), make("data", 5000), os.path.abspath("text")
+
+        def use():
+            assert fortified.read_checked(path, ctypes.c_size_t(100)) == 200
+            assert fortified.use_checked_streams(text, ctypes.c_size_t(25), 10) == 10125
+            stdio = record_of(recorder, text, "STDIO")
+            return (*bytes_of(recorder, path), stdio["BYTES_READ"], stdio["BYTES_WRITTEN"])
+
+        recorder = attach(extended=False)
+        assert use() == (0, 0, 0, 0)  # Darshan sees none of them
+        recorder.detach()
+        recorder = attach(extended=True)
+        assert use() == (200, 0, 30, 100)
+        assert record_of(recorder, text, "STDIO")["READS"] == 2
+    """
+    run(script, fortified)
