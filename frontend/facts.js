@@ -1,6 +1,13 @@
 /** Tables that the server describes whole: titles, units and rows. */
 
-import {UNKNOWN, formatBytes, formatCount, formatDuration, formatExact, showHidden} from './format.js';
+import {
+  UNKNOWN,
+  formatBytes,
+  formatCount,
+  formatDuration,
+  formatExact,
+  showHidden,
+} from './format.js';
 import {buildTable} from './table.js';
 
 /** @typedef {import('./types.js').FactTable} FactTable */

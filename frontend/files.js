@@ -83,9 +83,7 @@ function numberColumn(title, field, format, hint) {
     number: true,
     cell: (/** @type {FileRow} */ row) => format(/** @type {number | null} */ (row[field])),
     full: (/** @type {FileRow} */ row) =>
-      format === formatBytes
-        ? formatAllBytes(/** @type {number | null} */ (row[field]))
-        : null,
+      format === formatBytes ? formatAllBytes(/** @type {number | null} */ (row[field])) : null,
   };
 }
 
