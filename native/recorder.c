@@ -1,9 +1,9 @@
 #include "recorder.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <sched.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 struct recorder recorder;
@@ -187,50 +187,84 @@ struct inherited {
     int fd;
     FILE *stream; /* NULL: a descriptor */
     int64_t position;
-    char *name;
+    char name[];
 };
 
-static size_t list_inherited(struct inherited **list)
+/* The record that a descriptor leads to, or (`as_stream`) the stream with that descriptor. */
+static const struct slot *inherited_slot(int fd, bool as_stream, FILE **stream)
 {
-    struct table *table = &recorder.table;
-    int end = atomic_load(&table->end);
-    size_t n = 0;
-    *list = end > 0 ? calloc(2 * (size_t)end, sizeof(**list)) : NULL;
-    for (int fd = 0; *list != NULL && fd < end; fd++) {
-        const struct slot *slot = atomic_load(&table->descriptors[fd]);
-        FILE *stream = atomic_load(&table->streams[fd].stream);
-        if (slot != NULL)
-            (*list)[n++] = (struct inherited){fd, NULL, slot->posix.position,
-                                              strdup(slot->file->name)};
-        slot = stream ? atomic_load(&table->streams[fd].slot) : NULL;
-        if (slot != NULL)
-            (*list)[n++] = (struct inherited){fd, stream, slot->stdio.position,
-                                              strdup(slot->file->name)};
+    struct stream_entry *entry = &recorder.table.streams[fd];
+    *stream = as_stream ? atomic_load(&entry->stream) : NULL;
+    if (as_stream)
+        return *stream ? atomic_load(&entry->slot) : NULL;
+    return atomic_load(&recorder.table.descriptors[fd]);
+}
+
+static size_t inherited_size(size_t name_length)
+{
+    size_t alignment = _Alignof(struct inherited);
+    return (sizeof(struct inherited) + name_length + 1 + alignment - 1) & ~(alignment - 1);
+}
+
+/* Lists them in mapped memory, whose size is `*size`. NOTE: not in the heap, whose locks may be held
+ * by threads that do not exist here: not every allocator deals with forks. */
+static char *list_inherited(size_t *size)
+{
+    FILE *stream;
+    int end = 2 * atomic_load(&recorder.table.end);
+    *size = 0;
+    for (int i = 0; i < end; i++) {
+        const struct slot *slot = inherited_slot(i / 2, i % 2, &stream);
+        *size += slot ? inherited_size(slot->file->name_length) : 0;
     }
-    return n;
+    char *list = *size ? mmap(NULL, *size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
+                       : MAP_FAILED;
+    if (list == MAP_FAILED)
+        *size = 0;
+    for (size_t at = 0, i = 0; at < *size; i++) {
+        const struct slot *slot = inherited_slot((int)(i / 2), i % 2, &stream);
+        if (slot == NULL)
+            continue;
+        struct inherited *item = (struct inherited *)(list + at);
+        *item = (struct inherited){(int)(i / 2), stream,
+                                   stream ? slot->stdio.position : slot->posix.position};
+        memcpy(item->name, slot->file->name, slot->file->name_length + (size_t)1);
+        at += inherited_size(slot->file->name_length);
+    }
+    return list;
+}
+
+static void adopt_inherited(const char *list, size_t size)
+{
+    const struct inherited *item;
+    for (size_t at = 0; at < size;) {
+        item = (const struct inherited *)(list + at);
+        report_adopt(item->fd, item->stream, item->name, item->position);
+        at += inherited_size(strlen(item->name));
+    }
 }
 
 /* NOTE: only the forking thread exists here, and locks may be held by threads that do not; all of
  * them are in memory that is given up or zeroed first. */
 void recorder_fork(void)
 {
-    struct inherited *list = NULL;
     bool records = recorder.options.children;
+    char *list = NULL;
+    size_t size = 0;
     atomic_store(&recorder.serial, 0);
     atomic_store(&recorder.readers, 0);
     thread_flags = 0;
-    size_t n = records && recorder.extended ? list_inherited(&list) : 0;
+    if (records && recorder.extended)
+        list = list_inherited(&size);
     table_forget(&recorder.table);
     arena_forget(&recorder.arena);
     recording_process = getpid();
     recorder.options.leads = false;
     records = records && open_memory(&recorder.options) == 0;
-    for (size_t i = 0; i < n; i++) {
-        if (records && list[i].name != NULL)
-            report_adopt(list[i].fd, list[i].stream, list[i].name, list[i].position);
-        free(list[i].name);
-    }
-    free(list);
+    if (records)
+        adopt_inherited(list, size);
+    if (size > 0)
+        munmap(list, size);
     if (records)
         publish();
 }
