@@ -18,7 +18,8 @@ pytestmark = pytest.mark.tensorflow
 
 ROOT = Path(__file__).parents[2]
 PROGRAM = """
-import os, sys, time
+import os, signal, sys, time
+signal.signal(signal.SIGINT, signal.default_int_handler)  # whoever started the tests may ignore it
 import keras
 import numpy as np
 from tensorboard_plugin_darshan import DarshanCallback

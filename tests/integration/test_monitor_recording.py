@@ -110,7 +110,8 @@ def test_recordings_after_each_other_do_not_mix(tmp_path, data):
 
 
 LOOP = """
-import os, sys, time
+import os, signal, sys, time
+signal.signal(signal.SIGINT, signal.default_int_handler)  # whoever started the tests may ignore it
 from tensorboard_plugin_darshan import DarshanMonitor
 log_dir, data, ending = sys.argv[1:]
 monitor = DarshanMonitor(log_dir, flush_secs=0.05)
