@@ -41,7 +41,9 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def build(what: str, source: Path, dist: Path) -> None:
     code = f"from setuptools import build_meta; build_meta.{what}({str(dist)!r})"
-    subprocess.run([sys.executable, "-c", code], cwd=source, check=True, capture_output=True)
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, cwd=source, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
 
 
 def wheel_names(dist: Path) -> set[str]:
