@@ -23,7 +23,7 @@ static const int64_t lock_patience = 10000000; /* 10 ms */
 typedef unsigned char flag_lock;
 
 static struct {
-    struct darshan_library library;
+    struct darshan_library darshan;
     void **core;
     double *time_zero;
     void *lock;
@@ -88,21 +88,21 @@ static void resolve(void *handle)
 {
     Dl_info info;
     static bool handles_forks;
-    its.library.handle = handle;
+    its.darshan.handle = handle;
     *(void **)&its.begin = dlsym(handle, "darshan_core_initialize");
     its.core = dlsym(handle, "__darshan_core");
     its.time_zero = dlsym(handle, "__darshan_core_wtime_offset");
     its.lock = dlsym(handle, "__darshan_core_mutex");
     its.lock_size = size_of_symbol(its.lock);
-    its.library.has_core = its.core != NULL && its.time_zero != NULL && its.lock != NULL &&
+    its.darshan.has_core = its.core != NULL && its.time_zero != NULL && its.lock != NULL &&
                            (its.lock_size == sizeof(flag_lock) ||
                             its.lock_size == sizeof(pthread_mutex_t));
     void *within = *(void **)&its.begin;
     if (within != NULL && dladdr(within, &info) != 0 && info.dli_fname != NULL)
-        strncpy(its.library.path, info.dli_fname, sizeof(its.library.path) - 1);
+        strncpy(its.darshan.path, info.dli_fname, sizeof(its.darshan.path) - 1);
     void *mpi = dlsym(handle, "MPI_Init");
-    its.library.has_mpi = mpi != NULL && within != NULL && dladdr(mpi, &info) != 0 &&
-                          info.dli_fname != NULL && strcmp(info.dli_fname, its.library.path) == 0;
+    its.darshan.has_mpi = mpi != NULL && within != NULL && dladdr(mpi, &info) != 0 &&
+                          info.dli_fname != NULL && strcmp(info.dli_fname, its.darshan.path) == 0;
     if (!handles_forks)
         pthread_atfork(before_fork, after_fork, in_child);
     handles_forks = true;
@@ -111,10 +111,10 @@ static void resolve(void *handle)
 enum darshan_found darshan_find(const char *path, const char **reason)
 {
     *reason = NULL;
-    if (its.library.handle != NULL)
+    if (its.darshan.handle != NULL)
         return DARSHAN_FOUND;
     void *handle = find_loaded();
-    its.library.was_loaded = handle != NULL;
+    its.darshan.was_loaded = handle != NULL;
     if (handle == NULL && path != NULL) {
         dlerror();
         handle = dlopen(path, RTLD_LAZY | RTLD_LOCAL);
@@ -137,12 +137,12 @@ enum darshan_found darshan_find(const char *path, const char **reason)
 
 const struct darshan_library *darshan_library(void)
 {
-    return &its.library;
+    return &its.darshan;
 }
 
 bool darshan_is_active(void)
 {
-    return its.library.has_core && __atomic_load_n(its.core, __ATOMIC_ACQUIRE) != NULL;
+    return its.darshan.has_core && __atomic_load_n(its.core, __ATOMIC_ACQUIRE) != NULL;
 }
 
 void darshan_begin(void)
@@ -208,7 +208,7 @@ static void leave(void)
 bool darshan_get_log(struct darshan_log *log)
 {
     memset(log, 0, sizeof(*log));
-    if (!its.library.has_core || !enter())
+    if (!its.darshan.has_core || !enter())
         return false;
     log->core = *its.core;
     if (log->core != NULL)
@@ -270,7 +270,7 @@ static void copy_records(const char *from, size_t size, size_t record_size, char
 bool darshan_copy(const struct darshan_log *log, const char *from, size_t size, size_t record_size,
                   bool frees, char *to)
 {
-    if (record_size == 0 || !its.library.has_core)
+    if (record_size == 0 || !its.darshan.has_core)
         return false;
     size_t chunk = record_size < CHUNK ? CHUNK / record_size * record_size : record_size;
     for (size_t at = 0; frees && at < size; at += chunk) {
@@ -313,9 +313,9 @@ size_t darshan_redirect(struct got_report *report)
         return 0;
     for (size_t i = 0; i < n_hooks && n < TARGETS_MAX; i++) {
         Dl_info info;
-        void *wrapper = dlsym(its.library.handle, hooks[i].name);
+        void *wrapper = dlsym(its.darshan.handle, hooks[i].name);
         bool is_its = wrapper != NULL && dladdr(wrapper, &info) != 0 && info.dli_fname != NULL &&
-                      strcmp(info.dli_fname, its.library.path) == 0;
+                      strcmp(info.dli_fname, its.darshan.path) == 0;
         if (!is_its)
             wrapper = hook_of_loading(hooks[i].name); /* tells of objects that are loaded later */
         if (wrapper != NULL && *hooks[i].real != NULL)
@@ -344,5 +344,5 @@ void darshan_put_back(void)
 
 unsigned darshan_watch(double library_zero, double begin, uint64_t segments_max)
 {
-    return events_begin(its.library.handle, *(void **)&its.begin, library_zero, begin, segments_max);
+    return events_begin(its.darshan.handle, *(void **)&its.begin, library_zero, begin, segments_max);
 }
