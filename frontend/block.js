@@ -1,8 +1,9 @@
 /** A part of a view that asks the server one question: loading, answer, emptiness, error. */
 
 import {getJson} from './api.js';
-import {createResizer, drawFigure} from './charts.js';
+import {createResizer, drawFigure, followZoom} from './charts.js';
 import {h, morph} from './dom.js';
+import {cutStretch} from './state.js';
 
 /** @typedef {import('./types.js').AnswerHead} AnswerHead */
 /** @typedef {import('./types.js').App} App */
@@ -244,4 +245,25 @@ export function figurePlace(label, size) {
 export async function putFigure(app, place, figure, query, ownReset) {
   const revision = subjectOf(query);
   await drawFigure(await app.plotly(), place, figure, {revision, ownReset});
+}
+
+/** @type {WeakSet<HTMLElement>} */
+const followed = new WeakSet();
+
+/**
+ * Draws a figure over the run's time, whose zoom restricts all views.
+ * @param {App} app
+ * @param {HTMLElement} place
+ * @param {Figure} figure
+ * @param {Query} query
+ */
+export async function putTimeFigure(app, place, figure, query) {
+  await putFigure(app, place, figure, query, true);
+  if (followed.has(place)) return;
+  followed.add(place);
+  followZoom(place, (range) => {
+    const duration = app.run()?.duration_seconds ?? Infinity;
+    const stretch = range && cutStretch(range[0], range[1], duration);
+    app.update({start: stretch?.start ?? null, end: stretch?.end ?? null});
+  });
 }

@@ -1,10 +1,8 @@
 /** Single reads and writes below the timeline, in lanes by file or thread. */
 
-import {AnswerBlock, definitionList, figurePlace, putFigure} from './block.js';
-import {followZoom} from './charts.js';
+import {AnswerBlock, definitionList, figurePlace, putTimeFigure} from './block.js';
 import {h, morph} from './dom.js';
 import {formatCount, formatExact} from './format.js';
-import {cutStretch} from './state.js';
 
 /** @typedef {import('./types.js').App} App */
 /** @typedef {import('./types.js').Block} Block */
@@ -81,7 +79,6 @@ export function createLanes(app) {
   const toolbar = createToolbar(app);
   const place = figurePlace('Lanes: single reads and writes over time', 'lanes');
   const below = h('div');
-  let isFollowed = false;
   const block = new AnswerBlock(app, {
     label: 'Reads and writes one by one',
     size: 'size-lanes',
@@ -95,14 +92,7 @@ export function createLanes(app) {
       place.hidden = !answer.figure.data.length;
       morph(below, place.hidden ? null : definitionList(answer.definitions));
       if (place.hidden) return;
-      await putFigure(app, place, answer.figure, query, true);
-      if (isFollowed) return;
-      isFollowed = true;
-      followZoom(place, (range) => {
-        const duration = app.run()?.duration_seconds ?? Infinity;
-        const stretch = range && cutStretch(range[0], range[1], duration);
-        app.update({start: stretch?.start ?? null, end: stretch?.end ?? null});
-      });
+      await putTimeFigure(app, place, answer.figure, query);
     },
   });
   return {block, toolbar: toolbar.element};

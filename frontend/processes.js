@@ -1,10 +1,8 @@
 /** Who took part: processes and ranks in the Overview, and rows over time in the Timeline. */
 
-import {AnswerBlock, definitionList, figurePlace, putFigure} from './block.js';
-import {followZoom} from './charts.js';
+import {AnswerBlock, definitionList, figurePlace, putFigure, putTimeFigure} from './block.js';
 import {h, morph} from './dom.js';
 import {UNKNOWN, formatBytes, formatClock, formatCount, formatDuration} from './format.js';
-import {cutStretch} from './state.js';
 import {buildTable} from './table.js';
 
 /** @typedef {import('./types.js').App} App */
@@ -145,7 +143,6 @@ export function createProcesses(app) {
 function createBelow(app, spec) {
   const place = figurePlace(spec.label, spec.size);
   const below = h('div');
-  let isFollowed = false;
   return new AnswerBlock(app, {
     ...spec,
     size: `size-${spec.size}`,
@@ -155,14 +152,7 @@ function createBelow(app, spec) {
       place.hidden = !answer.figure.data.length;
       morph(below, place.hidden ? null : definitionList(answer.definitions));
       if (place.hidden) return;
-      await putFigure(app, place, answer.figure, query, true);
-      if (isFollowed) return;
-      isFollowed = true;
-      followZoom(place, (range) => {
-        const duration = app.run()?.duration_seconds ?? Infinity;
-        const stretch = range && cutStretch(range[0], range[1], duration);
-        app.update({start: stretch?.start ?? null, end: stretch?.end ?? null});
-      });
+      await putTimeFigure(app, place, answer.figure, query);
     },
   });
 }

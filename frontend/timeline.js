@@ -1,9 +1,8 @@
 /** The view Timeline: one figure; its visible stretch of time restricts all views. */
 
-import {AnswerBlock, definitionList, figurePlace, putFigure} from './block.js';
-import {followZoom} from './charts.js';
+import {AnswerBlock, definitionList, figurePlace, putFigure, putTimeFigure} from './block.js';
 import {h, icon, morph} from './dom.js';
-import {cutStretch, moveStretch} from './state.js';
+import {moveStretch} from './state.js';
 
 /** @typedef {import('./types.js').App} App */
 /** @typedef {import('./types.js').TimelineAnswer} TimelineAnswer */
@@ -55,7 +54,6 @@ export function createTimeline(app) {
   const place = figurePlace('Timeline: bandwidth, calls and calls in flight over time', 'timeline');
   const ranks = figurePlace('Ranks over time: bandwidth of each rank', 'ranks');
   const below = h('div');
-  let isFollowed = false;
   const block = new AnswerBlock(app, {
     label: 'Timeline',
     size: 'size-timeline',
@@ -63,17 +61,10 @@ export function createTimeline(app) {
     isEmpty: (/** @type {TimelineAnswer} */ answer) => !answer.figure.data.length,
     async draw(body, answer, query) {
       if (!place.isConnected) body.append(place, ranks, below);
-      await putFigure(app, place, answer.figure, query, true);
+      await putTimeFigure(app, place, answer.figure, query);
       ranks.hidden = !answer.rank_figure.data.length;
       if (!ranks.hidden) await putFigure(app, ranks, answer.rank_figure, query);
       morph(below, definitionList(answer.definitions));
-      if (isFollowed) return;
-      isFollowed = true;
-      followZoom(place, (range) => {
-        const duration = app.run()?.duration_seconds ?? Infinity;
-        const stretch = range && cutStretch(range[0], range[1], duration);
-        app.update({start: stretch?.start ?? null, end: stretch?.end ?? null});
-      });
     },
   });
   const toolbar = h(

@@ -26,7 +26,6 @@ struct arena_head {
     uint32_t own_writer; /* the process writes its own recording: nobody else counts it */
     uint32_t ended;      /* enum ended */
     int32_t exit_status; /* where it is known, else 0 */
-    uint32_t unused;
 };
 
 /* How a process ended: without a word, killed or crashed, where it is gone and did not say. */

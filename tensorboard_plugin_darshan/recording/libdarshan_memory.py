@@ -103,18 +103,6 @@ class FileMemory(ImageMemory):
         self._map.close()
 
 
-def own_log_path(header: int) -> str | None:
-    """The file that the log at an address of this process is mapped from, if any."""
-    with open("/proc/self/maps") as lines:
-        for line in lines:
-            span, _, rest = line.partition(" ")
-            start, end = (int(part, 16) for part in span.split("-"))
-            if start <= header < end:
-                parts = rest.split(None, 4)
-                return parts[4].strip() if len(parts) > 4 else None
-    return None
-
-
 def log_path_of(pid: int) -> str | None:
     """The memory-mapped log of another process, if it has one."""
     try:
